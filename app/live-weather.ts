@@ -39,7 +39,7 @@ export async function readLiveWeather(city: string, service: WeatherService, sto
   try {
     const found = await read(places, signal, placesUrl, '/v1/search', { name: city, count: '1' })
     const place = found.results?.[0]
-    if (place === undefined) throw new Error(`The weather service knows no place “${city}”.`)
+    if (place === undefined) throw new Error(`The weather service has no place “${city}”.`)
     const { current, daily } = await read(weather, signal, url, '/v1/forecast', {
       latitude: String(place.latitude),
       longitude: String(place.longitude),
@@ -67,7 +67,7 @@ export async function readLiveWeather(city: string, service: WeatherService, sto
     // What the caller stopped is not a fault of the service.
     stop?.throwIfAborted()
     if (!late.aborted) throw error
-    throw new Error(`The weather service did not answer within ${timeoutMs / 1_000} seconds.`, {
+    throw new Error(`The weather service did not respond within ${timeoutMs / 1_000} seconds.`, {
       cause: error,
     })
   }
@@ -84,11 +84,11 @@ async function read<Answer>(
   const response = await fetch(address, { signal }).catch((cause: unknown) => {
     throw new Error('The weather service cannot be reached.', { cause })
   })
-  if (!response.ok) throw new Error(`The weather service answered ${response.status}.`)
+  if (!response.ok) throw new Error(`The weather service responded with ${response.status}.`)
   const body: unknown = await response.json().catch(() => undefined)
   const answer = shape.safeParse(body)
   if (answer.success) return answer.data
-  throw new Error('The weather service gave an answer that cannot be read.', {
+  throw new Error('The weather service sent a response that cannot be read.', {
     cause: answer.error,
   })
 }

@@ -53,7 +53,7 @@ async function benchOne({ name, store, raw }: BenchStore): Promise<Row> {
     const [result] = await holdfast.decide({
       threadId,
       by: 'o',
-      decisions: [{ callId: call.id, decision: 'accept' }],
+      decisions: [{ toolCallId: call.id, decision: 'accept' }],
     })
     const end = performance.now()
     if (result?.kind !== 'accepted') throw new Error(`not accepted: ${result?.kind}`)

@@ -79,6 +79,7 @@ async function attack(
   paths: readonly string[],
 ): Promise<readonly Row[]> {
   const { hostname, port } = new URL(server.url)
+  await server.longestMs()
   const sockets: Socket[] = []
   for (let index = 0; index < connections; index++) {
     const socket = connect(Number(port), hostname)
@@ -104,6 +105,7 @@ async function attack(
   }
   const sorted = (await Promise.all(waits)).toSorted((left, right) => left - right)
   await looking
+  const workMs = await server.longestMs()
   for (const socket of sockets) socket.destroy()
   const p99 = sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN
   const grown = most / 1_048_576
@@ -120,6 +122,12 @@ async function attack(
         .map((each) => `${(each ?? Number.NaN).toFixed(1)} ms`)
         .join(', '),
       ratio: p99 / goalHealthMs,
+      bar: 1,
+    },
+    {
+      what: `${name}: longest work of the main thread without a break, by its CPU time`,
+      measured: `${workMs.toFixed(1)} ms`,
+      ratio: workMs / goalHealthMs,
       bar: 1,
     },
   ]

@@ -13,6 +13,8 @@ export interface StreamServer {
   rss(): Promise<number>
   /** The CPU time of the process so far. */
   cpuMs(): Promise<number>
+  /** The longest that its main thread worked without a break since this was last asked, by its CPU time. */
+  longestMs(): Promise<number>
   close(): Promise<void>
 }
 export interface Memory {
@@ -66,6 +68,10 @@ async function startStreamServer(db: string, flags: readonly string[]): Promise<
     },
     cpuMs() {
       child.send('cpu')
+      return ask()
+    },
+    longestMs() {
+      child.send('longest')
       return ask()
     },
     rss() {

@@ -6,8 +6,8 @@ import { type ScriptedCall, scriptedModel } from 'holdfast/testing'
 
 /**
  * One server in a process of its own, on the database that DB names. Its model says as many words as it
- * is told, one every 20 ms. Tells its parent where it is and, when asked, what memory it holds and
- * what CPU time it has used.
+ * is told, one every 20 ms. Tells its parent where it is and, when asked, what memory it holds, what CPU time it has
+ * used, and for how long its main thread worked without a break.
  */
 
 const { DB = '' } = process.env
@@ -29,8 +29,27 @@ function wordsIn({ prompt }: ScriptedCall): number {
   return Number(/(\d+) words/.exec(JSON.stringify(prompt.at(-1)))?.[1] ?? 1)
 }
 
-process.on('message', (question: 'memory' | 'cpu' | 'rss') => {
+// What the main thread worked between two turns of its timers: the longest that somebody could have had to wait for it,
+// whatever else the machine does.
+const threadCpuMs = () => {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}
+let longestMs = 0
+let lookedAt = threadCpuMs()
+setInterval(() => {
+  const now = threadCpuMs()
+  longestMs = Math.max(longestMs, now - lookedAt)
+  lookedAt = now
+}, 2).unref()
+
+process.on('message', (question: 'memory' | 'cpu' | 'rss' | 'longest') => {
   if (question === 'rss') return void process.send?.(process.memoryUsage.rss())
+  if (question === 'longest') {
+    process.send?.(longestMs)
+    longestMs = 0
+    return
+  }
   if (question === 'cpu') {
     const { user, system } = process.cpuUsage()
     process.send?.((user + system) / 1_000)

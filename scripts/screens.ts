@@ -107,12 +107,12 @@ export const screens = {
   working: async (page, server) => {
     await page.goto(server.url)
     await ask(page, 'Slow tool 30')
-    await page.getByText('Slow tool…').waitFor()
+    await page.locator('.hf-widget-text').getByText('Slow tool…').waitFor()
   },
   stopped: async (page, server) => {
     await page.goto(server.url)
     await ask(page, 'Slow tool 30')
-    await page.getByText('Slow tool…').waitFor()
+    await page.locator('.hf-widget-text').getByText('Slow tool…').waitFor()
     await page.getByRole('button', { name: 'Stop' }).click()
     await page.locator('[data-ending=stopped]').waitFor()
   },
@@ -175,7 +175,7 @@ export const screens = {
   queue: async (page, server) => {
     await page.goto(server.url)
     await ask(page, 'Slow tool 600')
-    await page.getByText('Slow tool…').waitFor()
+    await page.locator('.hf-widget-text').getByText('Slow tool…').waitFor()
     const long =
       'And in Rome, Oslo, Bonn, Vienna and San Francisco, if that is not too much to ask?'
     await queue(page, 'What is the weather in Paris?', long, 'Stock ACME')
@@ -195,7 +195,7 @@ export const screens = {
   steering: async (page, server) => {
     await page.goto(server.url)
     await ask(page, 'Slow tool 2')
-    await page.getByText('Slow tool…').waitFor()
+    await page.locator('.hf-widget-text').getByText('Slow tool…').waitFor()
     await page.getByRole('textbox', { name: /message/i }).fill('Weather in Oslo instead')
     await page.keyboard.press('Control+Enter')
     await page.locator('.hf-turn .hf-steering').waitFor()

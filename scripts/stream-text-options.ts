@@ -10,19 +10,25 @@ type OptionSupport =
 
 const ofProcess = (note: string): OptionSupport => [
   'different',
-  `of what this process does; ${note}`,
+  `for runs in this process; ${note}`,
 ]
 const isOlder = (name: string): OptionSupport => ['not here', `the older name of \`${name}\``]
 
 /** What becomes of each option of `streamText` on an agent, or beside it on `createHoldfast`. */
 export const streamTextOptions: Readonly<Record<StreamTextOption, OptionSupport>> = {
-  model: ['different', 'may also be a list: the next one is asked where one fails'],
-  tools: ['same', 'only these are offered, and only these run; `execute` is told for whom'],
+  model: ['different', 'may also be a list: if one fails, the next is tried'],
+  tools: [
+    'same',
+    'only these are offered, and only these run; `execute` also gets the owner, thread, turn and call',
+  ],
   toolChoice: ['same'],
   instructions: ['same'],
   system: isOlder('instructions'),
   prompt: ['not here', 'the prompt is the thread: `send`'],
-  messages: ['not here', 'the messages are the ledger’s; `selectHistory` says which are sent'],
+  messages: [
+    'not here',
+    'the messages come from the ledger; `selectHistory` selects those that are sent',
+  ],
   allowSystemInMessages: ['not here', 'system messages of a thread are always sent'],
   maxOutputTokens: ['same'],
   temperature: ['same'],
@@ -33,51 +39,51 @@ export const streamTextOptions: Readonly<Record<StreamTextOption, OptionSupport>
   stopSequences: ['same'],
   seed: ['same'],
   reasoning: ['same'],
-  maxRetries: ['same', 'before the first word only; `retryDelayMs` is the first pause'],
+  maxRetries: ['same', 'only before the first output; `retryDelayMs` is the first pause'],
   streamRetries: [
     'not here',
-    'what was shown is not taken back: the next of a list of models is asked, in a new attempt',
+    'shown text is not removed: the next of a list of models is tried, in a new attempt',
   ],
   abortSignal: ['not here', 'a run belongs to the server: `stop` ends it, from any process'],
   timeout: [
     'different',
-    '`firstChunkMs` and `chunkMs` alone; calls have `toolTimeoutMs` and `policies.timeoutMs`, and a turn may take as long as it needs',
+    'only `firstChunkMs` and `chunkMs`; calls have `toolTimeoutMs` and `policies.timeoutMs`, and a turn has no time limit',
   ],
   headers: ['same'],
   stopWhen: [
     'different',
-    'the turn then ends at its step limit and can be continued; `maxSteps` (30) holds as well',
+    'the turn then ends at its step limit and can be continued; `maxSteps` (30) also applies',
   ],
   output: [
     'different',
-    'the model is asked for the form; the answer is stored and shown as the text it is',
+    'the model is asked for this format; the answer is stored and shown as text',
   ],
-  toolApproval: ['same', '`policies` come first'],
+  toolApproval: ['same', '`policies` take precedence'],
   toolsContext: ['same'],
   runtimeContext: [
     'different',
-    'is called `context`, may be anything, and is given to tools, approval functions and hooks',
+    'is called `context`, may be any value, and is passed to tools, approval functions and hooks',
   ],
   prepareStep: [
     'different',
-    'called again where another model of the list tries the step; what it returns is carried over as long as the run is in this process: one that is resumed or taken over begins with the agent’s own',
+    'called again if another model of the list tries the step; its result carries over to later steps of the same run; a resumed or taken-over run begins with the agent’s own settings',
   ],
   providerOptions: ['same'],
   activeTools: ['same'],
   toolOrder: ['same'],
-  toolCallConcurrency: ['different', 'is called `toolConcurrency`, and is 10 unless it is said'],
+  toolCallConcurrency: ['different', 'is called `toolConcurrency`, default 10'],
   repairToolCall: ['same'],
   experimental_repairToolCall: ['same', 'the older name of `repairToolCall`'],
   telemetry: [
     'same',
-    'a run is one call: a turn that waits and goes on is several. The tracing channel `ai:telemetry` is not written. `traceHooks` gives one trace for a whole turn',
+    'a run is one call: a turn that waits and continues is several. The tracing channel `ai:telemetry` is not written. `traceHooks` creates one trace for a whole turn',
   ],
   experimental_telemetry: isOlder('telemetry'),
-  include: ['not here', 'what a provider was sent and said is not kept'],
+  include: ['not here', 'requests to and responses of providers are not kept'],
   experimental_include: isOlder('include'),
   includeRawChunks: ['not here', 'raw chunks are not kept'],
-  onStart: ofProcess('also of a turn that is resumed or taken over. `hooks`: `turn-started`'),
-  onStepStart: ofProcess('again where another model tries the step. `hooks`: `step-started`'),
+  onStart: ofProcess('also for a resumed or taken-over turn. `hooks`: `turn-started`'),
+  onStepStart: ofProcess('again if another model tries the step. `hooks`: `step-started`'),
   onStepEnd: ofProcess('`hooks`: `step-ended`'),
   onStepFinish: ['different', 'the older name of `onStepEnd`'],
   onStepError: ofProcess('another model may follow. `hooks`: `failed`, `model-replaced`'),
@@ -88,12 +94,12 @@ export const streamTextOptions: Readonly<Record<StreamTextOption, OptionSupport>
   ],
   onError: [
     'different',
-    'when the turn has failed; it decides nothing. `hooks`: `failed`; what clients read is `errorText`',
+    'when the turn has failed; its result is ignored. `hooks`: `failed`; `errorText` returns the text for clients',
   ],
-  onAbort: ['different', 'when somebody has stopped the turn. `hooks`: `turn-ended`, `turn-lost`'],
+  onAbort: ['different', 'when a person has stopped the turn. `hooks`: `turn-ended`, `turn-lost`'],
   onChunk: ['not here', 'followers read what was committed: `subscribe`'],
-  onLanguageModelCallStart: ofProcess('each time that the provider is tried'),
-  onLanguageModelCallEnd: ofProcess('of the times in it only the whole is measured'),
+  onLanguageModelCallStart: ofProcess('for each attempt'),
+  onLanguageModelCallEnd: ofProcess('of its durations only the total is measured'),
   onToolExecutionStart: ofProcess('`hooks`: `call-started`'),
   onToolExecutionEnd: ofProcess('`hooks`: `call-ended`'),
   experimental_onStart: isOlder('onStart'),
@@ -104,27 +110,27 @@ export const streamTextOptions: Readonly<Record<StreamTextOption, OptionSupport>
   experimental_onToolCallFinish: isOlder('onToolExecutionEnd'),
   experimental_transform: [
     'not here',
-    'what a model says is stored before it is shown: a transform would make the two differ. A model can be wrapped (`wrapLanguageModel`)',
+    'output is stored before it is shown, and a transform would make the two differ. Wrap the model instead (`wrapLanguageModel`)',
   ],
   experimental_download: [
     'not here',
-    'files are fetched with a limit of size and time, each once in a run, and what cannot be had is told in words',
+    'files are downloaded once per run, with limits of size and time; a missing file is replaced by a sentence',
   ],
   experimental_refineToolInput: ['not here', 'a tool’s schema may transform its arguments'],
-  experimental_sandbox: ['not here', 'tools get what they need as `context`'],
+  experimental_sandbox: ['not here', 'pass what tools need as `context`'],
   experimental_steering: [
     'not here',
     'a message that is sent with `whenBusy: "steer"` joins the running turn',
   ],
   experimental_toolCallers: [
     'not here',
-    'a call stands for itself: it has a row, a decision and an end',
+    'each call is independent: it has its own row, decision and end',
   ],
   experimental_toolApprovalSecret: [
     'not here',
-    'approvals are rows of the database, and not taken from a client’s history',
+    'approvals are rows of the database and are not read from a client’s history',
   ],
-  _internal: ['not here', '`clock` and `newId` are what tests need'],
+  _internal: ['not here', 'for tests, use `clock` and `newId`'],
 }
 
 /** The guide, as it stands in docs/guides/stream-text-options.md. */
@@ -134,8 +140,8 @@ export function toStreamTextGuide(): string {
   )
   return `# The options of streamText
 
-What people write for \`streamText\` works on an agent, or beside it on \`createHoldfast\`, under its name. This table says so of every option that the
-installed AI SDK has. It is written by \`npm run stream-text-guide\`; one that is new in the SDK is a type error until it has its line.
+Options of \`streamText\` have the same names on an agent and on \`createHoldfast\`. This table lists every option of the
+installed AI SDK. It is generated by \`npm run stream-text-guide\`; a new option of the SDK is a type error until it has a line.
 
 | option | here | |
 |---|---|---|

@@ -28,7 +28,7 @@ and, on each older Node that is promised, those that depend on it; with --quick 
     'public-sdk': { type: 'boolean', default: false },
   },
 })
-/** Models are called without what is experimental in the AI SDK (src/engine/sdk-layer.ts). */
+/** Models are called without what is experimental in the AI SDK (src/engine/model/sdk-layer.ts). */
 const publicSdk = { HOLDFAST_SDK: 'public' }
 const ofModels = ['src/engine/', 'src/views/', 'src/testing/', 'test/engine/', 'test/providers/']
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-test-'))

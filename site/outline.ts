@@ -25,7 +25,7 @@ export const outline: readonly OutlineGroup[] = [
       },
       {
         path: 'guarantees.md',
-        about: 'What holds after which fault, and what does not; how to see it for yourself.',
+        about: 'What is guaranteed after which fault, and what is not; how to verify it.',
       },
       {
         path: 'guides/coming-from.md',
@@ -38,12 +38,12 @@ export const outline: readonly OutlineGroup[] = [
     pages: [
       {
         path: 'guides/agent.md',
-        about: 'Model, tools, instructions and context by user; what a request may choose.',
+        about: 'Model, tools, instructions and context per user; what a request may choose.',
       },
       {
         path: 'guides/approvals.md',
         about:
-          'Calls that wait for a person: asking, deciding, editing arguments, unknown outcomes.',
+          'Calls that wait for a person: policies, decisions, edited arguments, unknown outcomes.',
       },
       {
         path: 'guides/use-chat.md',
@@ -52,20 +52,20 @@ export const outline: readonly OutlineGroup[] = [
       {
         path: 'guides/conversation.md',
         about:
-          'Saying more while it works: queue, steer, interrupt; versions of messages, and forks.',
+          'Messages during a running turn: queue, steer, interrupt; versions of messages, and forks.',
       },
       {
         path: 'guides/files.md',
-        about:
-          'Attachments of people and files of tools: where they are kept, limits, what the model is sent.',
+        about: 'Attachments of people and files of tools: storage, limits, what the model gets.',
       },
       {
         path: 'guides/find-and-keep.md',
-        about: 'Search in the titles and texts of all threads of a person.',
+        about:
+          'Search, pins and archive, titles by a model, feedback, and links to shared threads.',
       },
       {
         path: 'guides/react.md',
-        about: 'Hooks, the chat made of them, cards of your own, looks and words.',
+        about: 'Hooks, the chat components, your own cards, styles and UI strings.',
       },
       {
         path: 'guides/library.md',
@@ -73,7 +73,7 @@ export const outline: readonly OutlineGroup[] = [
       },
       {
         path: 'guides/own-loop.md',
-        about: 'Keep your own streamText or backend and have it stored: record, proxy, repository.',
+        about: 'Keep your own streamText or backend and store its turns: record, proxy, toolCalls.',
       },
       {
         path: 'guides/testing.md',
@@ -89,14 +89,14 @@ export const outline: readonly OutlineGroup[] = [
     title: 'Serve',
     pages: [
       { path: 'guides/nextjs.md', about: 'A Next.js app: route, page, reload, server components.' },
-      { path: 'guides/express.md', about: 'Express with users of its own and a base path.' },
+      { path: 'guides/express.md', about: 'Express with your own users and a base path.' },
       {
         path: 'guides/mounting.md',
         about: 'Base paths; Hono, Fastify, Nest and Node’s own server.',
       },
       {
         path: 'guides/server.md',
-        about: 'Who may ask, proxies, probes, every option of the handler, errors that one meets.',
+        about: 'Authentication, proxies, probes, every option of the handler, common errors.',
       },
     ],
   },
@@ -109,30 +109,33 @@ export const outline: readonly OutlineGroup[] = [
       },
       {
         path: 'guides/operations.md',
-        about: 'Bounds, what to watch, slow and full disks, backups and restores.',
+        about: 'Limits, monitoring, slow and full disks, backups and restores.',
       },
       {
         path: 'guides/postgres.md',
-        about: 'Poolers, a pool of yours, grants, migrations, fail-over, partitions.',
+        about: 'Poolers, your own pool, grants, migrations, fail-over, partitions.',
       },
       {
         path: 'guides/serverless.md',
-        about: 'Platforms whose processes do not live: waitUntil, hand-over, recover.',
+        about: 'Platforms with short-lived processes: waitUntil, hand-over, recover.',
       },
       {
         path: 'guides/upgrades.md',
-        about: 'Which versions may run beside each other, and the way back.',
+        about: 'Which versions may run side by side, and how to go back.',
       },
       {
         path: 'guides/telemetry.md',
         about: 'OpenTelemetry spans and metrics of turns, steps and calls.',
       },
-      { path: 'guides/check.md', about: 'Checking a database, and mending it.' },
+      { path: 'guides/check.md', about: 'Checking and repairing a database.' },
       {
         path: 'guides/import.md',
         about: 'Old threads in many formats: dry run, report, what each old value means.',
       },
-      { path: 'scale.md', about: 'How far one server, many servers and a spread database go.' },
+      {
+        path: 'scale.md',
+        about: 'The capacity of one server, many servers and a partitioned database.',
+      },
     ],
   },
   {
@@ -141,13 +144,13 @@ export const outline: readonly OutlineGroup[] = [
       { path: 'guides/options.md', about: 'Every option with its default and its range.' },
       {
         path: 'guides/stream-text-options.md',
-        about: 'What becomes of each option of streamText.',
+        about: 'How each option of streamText works here.',
       },
       { path: 'guides/command-line.md', about: 'serve, import, export, check, migrate.' },
-      { path: 'protocol.md', about: 'The HTTP contract, for a client in any language.' },
-      { path: 'spec.md', about: 'Every rule by its id; each is named by a test.' },
-      { path: 'benchmarks.md', about: 'What it costs, and the commands that say so.' },
-      { path: 'glossary.md', about: 'The words, and where they stand in the code.' },
+      { path: 'protocol.md', about: 'The HTTP API, for a client in any language.' },
+      { path: 'spec.md', about: 'Every rule with its id; each has a test that names it.' },
+      { path: 'benchmarks.md', about: 'Measurements, and the commands that reproduce them.' },
+      { path: 'glossary.md', about: 'The terms, and where they are in the code.' },
       { path: 'architecture.md', about: 'How it is built, and the life of one turn.' },
     ],
   },

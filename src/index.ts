@@ -1,5 +1,5 @@
 import './assert-node.ts'
-export type { AgentDescription, ModelsOption, OfferedModel } from './engine/offered-models.ts'
+export type { AgentDescription, ModelsOption, OfferedModel } from './engine/agent/offered-models.ts'
 export type {
   IndexedText,
   IndexedTexts,
@@ -10,7 +10,7 @@ export type {
   UnreadThread,
 } from './store/search.ts'
 export type { SearchTerms } from './views/search-text.ts'
-export type { SearchPage, SearchRequest, SearchResult } from './engine/search.ts'
+export type { SearchPage, SearchRequest, SearchResult } from './engine/threads/search.ts'
 export type { Call, CallCause, CallOutcome, CallState, Decision, Resolution } from './core/call.ts'
 export type { LedgerEvent, NewEvent } from './core/event.ts'
 export { type Change, foldThread, type ThreadView } from './core/fold-thread.ts'
@@ -52,11 +52,11 @@ export {
   type SdkTool,
   type TurnScope,
   type Unchecked,
-} from './engine/agent.ts'
+} from './engine/agent/agent.ts'
 export type { CallScope, TurnPlace } from './engine/call-scope.ts'
-export type { ToolOutput, ToolOutputResult } from './engine/add-tool-outputs.ts'
+export type { ToolOutput, ToolOutputResult } from './engine/calls/add-tool-outputs.ts'
 export { type Clock, systemClock } from './engine/clock.ts'
-export { combineHooks } from './engine/combine-hooks.ts'
+export { combineHooks } from './engine/telemetry/combine-hooks.ts'
 export { createHoldfast, type Holdfast } from './engine/create-holdfast.ts'
 export {
   type CheckCounts,
@@ -72,34 +72,50 @@ export type {
   OldToolOutput,
   ToolDecision,
   ToolResolution,
-} from './engine/call-requests.ts'
-export type { DecisionRequest, DecisionResult } from './engine/decide.ts'
-export type { TitleOptions } from './engine/title-options.ts'
-export type { ErrorText, FailurePlace } from './engine/failure-words.ts'
-export type { AskedModel, Hooks, LifecycleEvent, OpenTrace, TurnPart } from './engine/hooks.ts'
+} from './engine/calls/call-requests.ts'
+export type { DecisionRequest, DecisionResult } from './engine/calls/decide.ts'
+export type { TitleOptions } from './engine/threads/title-options.ts'
+export type { ErrorText, FailurePlace } from './engine/run/failure-texts.ts'
+export type {
+  AskedModel,
+  Hooks,
+  LifecycleEvent,
+  OpenTrace,
+  TurnPart,
+} from './engine/telemetry/hooks.ts'
 export type { Library, MessagesPage, MessagesQuery } from './engine/library.ts'
-export type { PageFormat, PageItems } from './engine/message-page.ts'
-export type { HoldfastOptions, ResumableTurn, ResumeRecorded } from './engine/options.ts'
-export type { PostedMessage, PostedPart, PostOptions, PostResult } from './engine/post-message.ts'
-export type { NewThreadRequest } from './engine/new-thread.ts'
-export type { Recording } from './engine/record.ts'
-export type { ContinueRecording, RecordRequest } from './engine/record-request.ts'
-export type { RecordedData, RecordedPart, RecordedSource } from './engine/recorded-parts.ts'
-export type { RecordingResponseOptions } from './engine/recording-response.ts'
-export type { ResolveRequest, ResolveResult } from './engine/resolve.ts'
-export type { ContinueResult } from './engine/resume.ts'
-export type { NamedSendRequest, RegenerateRequest, SendRequest, SendResult } from './engine/send.ts'
-export type { SentBefore } from './engine/sent-before.ts'
+export type { PageFormat, PageItems } from './engine/threads/message-page.ts'
+export type { HoldfastOptions, ResumableTurn, ResumeRecorded } from './engine/options/options.ts'
+export type {
+  PostedMessage,
+  PostedPart,
+  PostOptions,
+  PostResult,
+} from './engine/threads/post-message.ts'
+export type { NewThreadRequest } from './engine/threads/new-thread.ts'
+export type { Recording } from './engine/record/record.ts'
+export type { ContinueRecording, RecordRequest } from './engine/record/record-request.ts'
+export type { RecordedData, RecordedPart, RecordedSource } from './engine/record/recorded-parts.ts'
+export type { RecordingResponseOptions } from './engine/record/recording-response.ts'
+export type { ResolveRequest, ResolveResult } from './engine/calls/resolve.ts'
+export type { ContinueResult } from './engine/run/resume.ts'
+export type {
+  NamedSendRequest,
+  RegenerateRequest,
+  SendRequest,
+  SendResult,
+} from './engine/input/send.ts'
+export type { SentBefore } from './engine/input/sent-before.ts'
 export type { Feedback, FeedbackRating } from './core/feedback.ts'
-export type { FeedbackResult, FeedbackToGive } from './engine/give-feedback.ts'
+export type { FeedbackResult, FeedbackToGive } from './engine/threads/give-feedback.ts'
 export type {
   SharedFile,
   SharedMessagesPage,
   SharedMessagesQuery,
   SharedResult,
   Shares,
-} from './engine/shares.ts'
-export type { ShareResult } from './engine/share-thread.ts'
+} from './engine/threads/shares.ts'
+export type { ShareResult } from './engine/threads/share-thread.ts'
 export type { Share, ShareId, StoredShare } from './core/share.ts'
 export type {
   FinishedShare,
@@ -109,10 +125,10 @@ export type {
   SharedTextsQuery,
   ShareRecords,
 } from './store/share-records.ts'
-export type { LastingEffect, ShowResult } from './engine/show-version.ts'
-export type { StopResult } from './engine/stop.ts'
-export type { ForkOptions, ForkResult } from './engine/fork-thread.ts'
-export type { Frame } from './engine/live-window.ts'
+export type { LastingEffect, ShowResult } from './engine/threads/show-version.ts'
+export type { StopResult } from './engine/run/stop.ts'
+export type { ForkOptions, ForkResult } from './engine/threads/fork-thread.ts'
+export type { Frame } from './engine/follow/live-window.ts'
 export type {
   OwnerReceipt,
   ThreadChange,
@@ -121,10 +137,10 @@ export type {
   ThreadsPage,
   ThreadsQuery,
   ThreadToMake,
-} from './engine/threads.ts'
-export type { AppendedText, ToolCallRepository, UpsertedCall } from './engine/tool-calls.ts'
-export type { ApprovalFunction, ToolApproval, ToolPolicy } from './engine/tool-policy.ts'
-export { type TraceOptions, traceHooks } from './engine/tracing.ts'
+} from './engine/threads/threads.ts'
+export type { AppendedText, ToolCallRepository, UpsertedCall } from './engine/calls/tool-calls.ts'
+export type { ApprovalFunction, ToolApproval, ToolPolicy } from './engine/agent/tool-policy.ts'
+export { type TraceOptions, traceHooks } from './engine/telemetry/tracing.ts'
 export {
   exportThread,
   exportThreads,
@@ -167,6 +183,7 @@ export type {
   CallOutput,
   EndedCall,
   OpenCall,
+  Superseding,
 } from './core/call.ts'
 export type {
   KeptPath,
@@ -198,34 +215,34 @@ export type {
 } from './core/message.ts'
 export type { ThreadPlace } from './core/thread-place.ts'
 export type { FinishReason, Usage } from './core/usage.ts'
-export type { CallSettings } from './engine/call-model.ts'
+export type { CallSettings } from './engine/model/call-model.ts'
 export type { DecideRequest } from './engine/create-holdfast.ts'
-export type { OfTurn, TurnStart } from './engine/hooks.ts'
-export type { ReadGate } from './engine/hub.ts'
-export { pageFormats } from './engine/message-page.ts'
-export type { Metrics } from './engine/metrics.ts'
-export type { WithResponse } from './engine/record.ts'
-export type { RecordedFile } from './engine/recorded-parts.ts'
+export type { OfTurn, TurnStart } from './engine/telemetry/hooks.ts'
+export type { ReadGate } from './engine/follow/hub.ts'
+export { pageFormats } from './engine/threads/message-page.ts'
+export type { Metrics } from './engine/telemetry/metrics.ts'
+export type { WithResponse } from './engine/record/record.ts'
+export type { RecordedFile } from './engine/record/recorded-parts.ts'
 export type {
   AnswerOutput,
   Download,
   LayerCall,
   RepairToolCall,
   StreamTextOptions,
-} from './engine/sdk-layer.ts'
-export type { PrepareStep, StopWhen } from './engine/step-results.ts'
+} from './engine/model/sdk-layer.ts'
+export type { PrepareStep, StopWhen } from './engine/run/step-results.ts'
 export type {
   FinishEvent,
   LifecycleCallback,
   LifecycleCallbacks,
   WithContext,
-} from './engine/lifecycle-callbacks.ts'
+} from './engine/telemetry/lifecycle-callbacks.ts'
 export type {
   ApprovalVerdict,
   ToolApprovalFunction,
   ToolCallToJudge,
   Toolbox,
-} from './engine/tool-policy.ts'
+} from './engine/agent/tool-policy.ts'
 export type { LegacyFormat } from './import/detect-format.ts'
 export type { Failed as ImportFailure, Mended as ImportMend } from './import/old-message.ts'
 export type {
@@ -250,7 +267,7 @@ export type { PathRow, VersionPath } from './store/version-path.ts'
 export type { PlannedMessages } from './store/plan-messages.ts'
 export { exportFormats } from './transfer/export-threads.ts'
 export type { ThreadFields } from './transfer/import-item.ts'
-export type { Validated as ValidatedWord } from './views/call-words.ts'
+export type { Validated as ValidatedWord } from './views/call-status.ts'
 export { entityKinds } from './views/entity-rows.ts'
 export type { EntityKind, EntityRow, EntityToolCall } from './views/entity-rows.ts'
 export type { UiMessage } from './views/ui-message.ts'
@@ -261,20 +278,26 @@ export type { SdkVersion } from './views/ui-vocabulary.ts'
 export type { UserFile } from './views/user-content.ts'
 export type { VercelAnnotation, VercelAttachment, VercelMessage } from './views/vercel-message.ts'
 export type { VercelInvocation, VercelPart } from './views/vercel-part.ts'
-export type { OfCall } from './engine/hooks.ts'
+export type { OfCall } from './engine/telemetry/hooks.ts'
 export type { ContinueText } from './views/model-prompt.ts'
 export type { Attempt } from './views/shown-parts.ts'
 export type { FileId, FileRecord } from './core/file.ts'
 export type { ByteRange, FileAbout, FileStore } from './files/file-store.ts'
 export { folderFiles } from './files/folder-files.ts'
-export type { FileLimits, FileOptions } from './engine/file-options.ts'
-export type { FileContent } from './engine/file-content.ts'
-export type { AddedFile, Files, FileToAdd } from './engine/files.ts'
+export type {
+  FileLimits,
+  FileOptions,
+  FileReference,
+  FileReferenceContext,
+  ProviderReference,
+} from './engine/files/file-options.ts'
+export type { FileContent } from './engine/files/file-content.ts'
+export type { AddedFile, Files, FileToAdd } from './engine/files/files.ts'
 export type { InputMode, InputQueue, NewInput, QueuedInput } from './core/queued-input.ts'
 export type { SteeringPart } from './core/message.ts'
-export type { QueuedResult } from './engine/queue-input.ts'
-export type { InputChange, Queues } from './engine/queues.ts'
-export type { RecordedMessage } from './engine/record-request.ts'
+export type { QueuedResult } from './engine/input/queue-input.ts'
+export type { InputChange, Queues } from './engine/input/queues.ts'
+export type { RecordedMessage } from './engine/record/record-request.ts'
 export type { WhenBusy } from './protocol/chat-body.ts'
 export type { ShownInput } from './views/queue-view.ts'
 export type { UiSteeringPart } from './views/ui-part.ts'

@@ -65,7 +65,7 @@ describe('the layers', () => {
     const users = [...readFiles('src/**/*.{ts,tsx}')].filter(
       ([path, source]) => isOurs(path) && names.test(source),
     )
-    expect(users.map(([path]) => path)).toEqual(['src/engine/sdk-layer.ts'])
+    expect(users.map(([path]) => path)).toEqual(['src/engine/model/sdk-layer.ts'])
   })
 
   it('have no circles between files', () => {

@@ -7,7 +7,7 @@ import { sharedThreadClientRules } from '../src/client/shared-thread-client.ts'
 import { sharesClientRules } from '../src/client/shares-client.ts'
 import { toolCallsClientRules } from '../src/client/tool-calls-client.ts'
 import type { OptionRule } from '../src/core/check-options.ts'
-import { fileRules } from '../src/engine/file-options.ts'
+import { fileRules } from '../src/engine/files/file-options.ts'
 import { s3Rules } from '../src/files/s3/s3-files.ts'
 import {
   agentRules,
@@ -15,9 +15,9 @@ import {
   policyRules,
   settingRules,
   titleRules,
-} from '../src/engine/option-rules.ts'
-import { recordContinueRules, recordMessageRules } from '../src/engine/record-request.ts'
-import { recordingResponseRules } from '../src/engine/recording-response.ts'
+} from '../src/engine/options/option-rules.ts'
+import { recordContinueRules, recordMessageRules } from '../src/engine/record/record-request.ts'
+import { recordingResponseRules } from '../src/engine/record/recording-response.ts'
 import { memoryRules } from '../src/store/memory/memory-store.ts'
 import { postgresRules } from '../src/store/postgres/postgres-store.ts'
 import { sqliteRules } from '../src/store/sqlite/sqlite-store.ts'

@@ -6,6 +6,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
 import { cards } from './cards/cards.ts'
+import { followKeyboard } from './follow-keyboard.ts'
 import { shareInAddress } from './place.ts'
 import { SharedPage } from './share/shared-page.tsx'
 import { TokenGate } from './token-gate.tsx'
@@ -13,6 +14,7 @@ import { tokenHeaders } from './token.ts'
 import { applyTheme, readTheme } from './theme.ts'
 
 applyTheme(readTheme())
+followKeyboard()
 const root = document.querySelector('#root')
 if (root === null) throw new Error('The page has no #root.')
 const shareId = shareInAddress()

@@ -22,9 +22,15 @@ export function ThreadHeader({ threadId, isNew, onMenu }: ThreadHeaderProps): Re
       <button type="button" className="app-menu" aria-label="Show the list" onClick={onMenu}>
         <Icon name="menu" />
       </button>
-      <h1>
-        <bdi>{title === '' ? (isMissing ? 'Not found' : nameless) : title}</bdi>
+      {/* In its own direction, so that it is cut off where it ends. */}
+      <h1 dir="auto" title={title}>
+        {title === '' ? (isMissing ? 'Not found' : nameless) : title}
       </h1>
+      {isMissing && (
+        <button type="button" className="hf-button" onClick={() => goTo('/')}>
+          New chat
+        </button>
+      )}
       {archived && (
         <p className="app-archived">
           <Icon name="archive" />

@@ -10,18 +10,21 @@ import { type RepairContext, repairThread } from './repair-thread.ts'
 /** Options of `checkStore`. */
 export interface CheckOptions {
   /**
-   * Mends what can be mended, thread by thread, and records each change.
+   * Repairs what can be repaired, thread by thread, and records each change.
    * @default false
    */
   readonly repair?: boolean
   /**
-   * The clock by which a turn counts as silent, and which repairs are dated by.
+   * The clock that decides how long a turn has had no event, and that dates repairs.
    * @default Date.now
    */
   readonly now?: () => number
-  /** Called for each problem, once it is known whether it could be mended. @default nobody is told before the end */
+  /**
+   * Called for each problem, once it is known whether it could be repaired. @default problems are only
+   * counted in the report
+   */
   readonly onProblem?: (problem: Problem, isMended: boolean) => void
-  /** Called for each portion of rows that was read, with what was read so far. @default nobody is told */
+  /** Called for each portion of rows that was read, with the counts so far. @default none */
   readonly onProgress?: (counts: CheckCounts) => void
 }
 /** What a check has read: the threads that exist, and the rows of all tables. */
@@ -36,8 +39,8 @@ export interface CheckReport extends CheckCounts {
 }
 
 /**
- * Recomputes every thread from its events and reports each row that does not agree (CR6). One pass over
- * one snapshot, so that what others write meanwhile is never taken for damage.
+ * Recomputes every thread from its events and reports each row that does not agree (CR6). One pass over one
+ * snapshot, so that concurrent writes are never taken for damage.
  */
 export async function checkStore(store: Store, options: CheckOptions = {}): Promise<CheckReport> {
   const { audit } = store
@@ -71,20 +74,20 @@ export async function checkStore(store: Store, options: CheckOptions = {}): Prom
       !finding.problems.some((other) => isSameProblem(problem, other))
     for (const problem of left.filter(isNew)) report(problem, false)
   }
-  // Last, so that what could be mended is no longer among them.
+  // Last, so that problems that were repaired are no longer among them.
   const isLeft = counts.found > counts.mended
   for (const what of await audit.findFaults()) {
-    // A row that its table would refuse has been named above, by what is wrong with it.
+    // A row that violates a constraint was reported above, with the reason.
     if (isLeft && what.includes('constraint failed')) continue
     report({ kind: 'damaged-file', threadId: null, what, mend: { kind: 'none' } }, false)
   }
   return counts
 }
 
-/** One repair may reveal the next problem: a turn that is found to be running is then found to be stuck. */
+/** One repair may reveal the next problem: a turn that turns out to be running may turn out to be stuck. */
 const mostRounds = 5
 
-/** Returns the problems that are left when nothing more can be mended. */
+/** Returns the problems that are left when nothing more can be repaired. */
 async function mend(context: CheckContext, finding: Finding): Promise<readonly Problem[]> {
   const { audit, now } = context
   if (finding.thread === null) {
@@ -109,7 +112,7 @@ async function findAgain(context: CheckContext, threadId: ThreadId): Promise<Fin
   return undefined
 }
 
-/** The first home of each turn keeps the id; for every other one, the thread that keeps it. */
+/** The first turn of each id keeps the id; for every other turn of the id, returns the thread that keeps it. */
 function findSecondHomes(homes: readonly TurnHome[]): SharedTurns {
   const keepers = new Map<MessageId, ThreadId>()
   const shared = new Map<ThreadId, Map<MessageId, ThreadId>>()
@@ -128,10 +131,10 @@ interface CheckContext extends RepairContext {
   readonly shared: SharedTurns
 }
 
-/** Of each thread, the turns whose id another thread has and keeps, with that thread. */
+/** Per thread: the turns whose id belongs to a turn of another thread, with that thread. */
 type SharedTurns = ReadonlyMap<ThreadId, ReadonlyMap<MessageId, ThreadId>>
 
-/** What was found in one thread; `thread` is null for rows that no thread has. */
+/** The problems of one thread; `thread` is null for rows that belong to no thread. */
 interface Finding {
   readonly thread: AuditThread | null
   readonly problems: readonly Problem[]

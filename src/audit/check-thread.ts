@@ -26,25 +26,25 @@ import {
   readRewritten,
 } from './expected-turn.ts'
 
-/** Finds everything that can be wrong in one thread. It is given the rows in order of seq and holds none of its ended turns. */
+/** Finds every problem of one thread. It receives the rows in order of seq and keeps none of the ended turns. */
 export class ThreadCheck {
   readonly thread: AuditThread
   readonly #now: number
-  /** The turns whose id another thread has and keeps, with that thread. */
+  /** The turns whose id belongs to a turn of another thread, with that thread. */
   readonly #shared: ReadonlyMap<MessageId, ThreadId>
   readonly #problems: Problem[] = []
   readonly #coverage = new SeqCoverage()
   readonly #open = new Map<Seq, OpenTurn>()
-  /** Events that no reader sees, by their turn. */
+  /** Events that no reader receives, by their turn. */
   readonly #unseen = new Map<
     Seq,
     { readonly messageId: MessageId; leftover: Seq[]; hidden: number }
   >()
   #lastMessage: AuditMessage | undefined
   #queue: InputQueue = []
-  /** Of a turn that joined it, only its state may tell: the event is in its body. */
+  /** Inputs that joined an ended turn: only the turn's state shows it, because the event is in its body. */
   readonly #joined = new Set<MessageId>()
-  /** False: events are lost that may have been about the queue, and its column is the better witness. */
+  /** False: events are lost that may have changed the queue, so the column is trusted and not compared. */
   #isQueueKnown = true
   readonly #versions = new VersionCheck()
   #hasOpenTurn = false
@@ -136,16 +136,16 @@ export class ThreadCheck {
     for (const open of this.#open.values()) this.#finishTurn(open)
     for (const [seq, { messageId, leftover, hidden }] of this.#unseen) {
       if (leftover.length > 0) {
-        const what = `${leftover.length} of its events are in its body already.`
+        const what = `${leftover.length} of its events are already in its body.`
         this.#find({ kind: 'leftover-events', messageId, what }, leftover.map(remove))
       }
       if (hidden > 0) {
-        const what = `${hidden} of its events are newer than its body, and nobody reads them.`
+        const what = `${hidden} of its events are newer than its body and are not read.`
         const change = { kind: 'set-message', seq, isOpen: true } as const
         this.#find({ kind: 'hidden-events', messageId, what }, [change])
       }
     }
-    for (const { change, ...found } of this.#versions.find()) this.#find(found, [change])
+    for (const { change, ...problem } of this.#versions.find()) this.#find(problem, [change])
     this.#checkEnd()
     this.#checkQueue()
     return this.#problems
@@ -177,11 +177,11 @@ export class ThreadCheck {
   #checkTurn(expected: ExpectedTurn): void {
     const { row, turn } = expected
     const { messageId, seq } = row
-    for (const { changes, ...found } of compareCalls(expected)) this.#find(found, changes)
+    for (const { changes, ...problem } of compareCalls(expected)) this.#find(problem, changes)
     const { status } = turn.progress
     if (status !== 'ended') this.#hasOpenTurn = true
     if (status === row.status) return
-    const what = `The row of the turn says ${row.status ?? 'nothing'}, its events say ${status}.`
+    const what = `The row of the turn has the status ${row.status ?? 'none'}, its events result in ${status}.`
     this.#find({ kind: 'status-differs', messageId, what }, [{ kind: 'set-message', seq, status }])
   }
 
@@ -190,12 +190,12 @@ export class ThreadCheck {
     const { last } = this.#coverage
     if (last < seq) this.#findGap(last + 1, seq)
     if (last > seq) {
-      const what = `The thread stands at ${seq}, its events at ${last}.`
+      const what = `The seq of the thread is ${seq}, that of its events is ${last}.`
       this.#find({ kind: 'thread-seq', seq: last, what }, [{ kind: 'set-seq', seq: last }])
     }
     if (lease === null || lease.isHeld || this.#runsTurn) return
     const mend = { kind: 'release-lease', turnId: lease.turnId } as const
-    const what = 'The lease of a process that is gone, for a turn that does not run.'
+    const what = 'The lease of a dead process, for a turn that does not run.'
     this.#problems.push({ kind: 'stale-lease', threadId, messageId: lease.turnId, what, mend })
   }
 
@@ -204,13 +204,13 @@ export class ThreadCheck {
     const queue = this.#queue.filter(({ id }) => !this.#joined.has(id))
     const text = toQueueText(queue)
     if (this.#isQueueKnown && text !== toQueueText(parseQueue(column))) {
-      const what = `The row of the thread has other inputs waiting than its events: ${queue.length} should.`
+      const what = `The queue in the row of the thread differs from its events, which have ${queue.length} queued inputs.`
       this.#find({ kind: 'queue-differs', what }, [{ kind: 'set-queue', queue: text }])
       return
     }
     const isStuck = firstReady(parseQueue(column)) !== undefined && !this.#hasOpenTurn
     if (!isStuck || lease !== null) return
-    const what = 'Inputs wait for their turn, and nothing runs that they could wait for.'
+    const what = 'Inputs are queued, but no turn runs or waits.'
     this.#problems.push({ kind: 'stuck-queue', threadId, what, mend: { kind: 'hold-queue' } })
   }
 
@@ -232,14 +232,14 @@ export class ThreadCheck {
     this.#isQueueKnown = false
     const what = from === to ? 'An event is lost.' : `The events from ${from} to ${to} are lost.`
     const payload = lostPayload(from)
-    const place = { kind: 'set-event', seq: to, turn: null, at: this.#now } as const
-    this.#find({ kind: 'seq-gap', seq: to, what }, [{ ...place, payload }])
+    const change = { kind: 'set-event', seq: to, turn: null, at: this.#now } as const
+    this.#find({ kind: 'seq-gap', seq: to, what }, [{ ...change, payload }])
   }
 
   #findOverlap(row: AuditEvent): void {
     const { seq, turn } = row
     const { threadId } = this.thread
-    const what = 'An event has the number of a message.'
+    const what = 'An event has the seq of a message.'
     const mend =
       turn === null
         ? ({ kind: 'rows', changes: [remove(seq)] } as const)
@@ -257,13 +257,13 @@ export class ThreadCheck {
     const keeper = role === 'assistant' ? this.#shared.get(messageId) : undefined
     if (keeper === undefined) return
     const { threadId } = this.thread
-    const what = `A turn of thread ${keeper} has the same id, and whoever asks for it is given one of the two.`
+    const what = `A turn of thread ${keeper} has the same id, so a lookup by id finds only one of the two.`
     this.#problems.push({ kind: 'shared-turn', threadId, messageId, what, mend })
   }
 
   /**
-   * Not while it runs, since its run writes under the id that it knows, and not once it is retired, since the
-   * event that retired it names the id: readers would show the turn again.
+   * Not while the turn runs, because its run writes under the old id; and not once it is retired, because the
+   * event that retired it names the id, and readers would show the turn again.
    */
   #planRename({ messageId: turnId, seq, isRetired }: AuditMessage): Mend {
     const { threadId, lease } = this.thread
@@ -275,11 +275,11 @@ export class ThreadCheck {
 
   #findEmptyId(
     whose: string,
-    place: Partial<Pick<Problem, 'messageId' | 'callId' | 'seq' | 'mend'>> = {},
+    subject: Partial<Pick<Problem, 'messageId' | 'callId' | 'seq' | 'mend'>> = {},
   ): void {
     const { threadId } = this.thread
     const what = `The id of ${whose} is empty, so nobody can ask for it.`
-    this.#problems.push({ kind: 'empty-id', threadId, mend: nothing, ...place, what })
+    this.#problems.push({ kind: 'empty-id', threadId, mend: nothing, ...subject, what })
   }
 
   #findUnreadable(row: AuditMessage): void {
@@ -315,18 +315,18 @@ interface Gap {
   readonly to: Seq
 }
 
-/** Which numbers of a thread its rows have; every one must be some event's (LG1). Rows come in order of seq. */
+/** Which seqs of a thread its rows have; each must belong to an event (LG1). Rows come in order of seq. */
 class SeqCoverage {
   #next: Seq = 1
 
-  /** Returns the gap before these numbers, if there is one. */
+  /** Returns the gap before these seqs, if there is one. */
   cover(from: Seq, to: Seq): Gap | undefined {
     const gap = from > this.#next ? { from: this.#next, to: from - 1 } : undefined
     this.#next = Math.max(this.#next, to + 1)
     return gap
   }
 
-  /** The highest number that any row has. */
+  /** The highest seq that any row has. */
   get last(): Seq {
     return this.#next - 1
   }

@@ -5,7 +5,7 @@ import { isJsonObject } from '../core/json.ts'
 import { type CallLifecycle, isOpenLifecycle, lifecycleOf } from '../core/lifecycle.ts'
 import { callsOf, type Turn } from '../core/message.ts'
 import type { AuditCall, AuditEvent, AuditMessage, RowChange } from '../store/audit.ts'
-import { isInFlight } from '../store/plan-commit.ts'
+import { isInFlight } from '../store/plan-calls.ts'
 import { readStoredJson } from '../store/stored-output.ts'
 import { toSnapshot } from '../store/turn-snapshot.ts'
 import type { Problem, ProblemKind } from './problem.ts'
@@ -13,7 +13,7 @@ import type { Problem, ProblemKind } from './problem.ts'
 export interface ExpectedTurn {
   readonly row: AuditMessage
   readonly turn: Turn
-  /** The event that gave a call its result, where it is not in the body. */
+  /** The event that gave a call its result, where the event is not in the body. */
   readonly settledBy: ReadonlyMap<CallId, AuditEvent>
 }
 
@@ -23,28 +23,30 @@ interface PlacedCall {
   readonly order: Seq
 }
 
-type Found = Omit<Problem, 'threadId' | 'mend'> & { readonly changes: readonly RowChange[] }
+type CallProblem = Omit<Problem, 'threadId' | 'mend'> & { readonly changes: readonly RowChange[] }
 
-/** Compares the calls of a turn, as its events have them, with the rows of the calls. */
-export function compareCalls(expected: ExpectedTurn): readonly Found[] {
+/** Compares the calls of a turn according to its events with the rows of the calls. */
+export function compareCalls(expected: ExpectedTurn): readonly CallProblem[] {
   const { row, turn } = expected
   const rows = new Map(row.calls.map((call) => [call.callId, call]))
   const closed = new Map<CallId, Call>()
-  const found: Found[] = []
+  const problems: CallProblem[] = []
   let order = turn.seq
   for (const call of callsOf(turn)) {
     order++
     const mine = rows.get(call.id)
     rows.delete(call.id)
-    found.push(...compareCall(expected, { call, order }, mine, closed))
+    problems.push(...compareCall(expected, { call, order }, mine, closed))
   }
   for (const { callId, name } of rows.values()) {
-    const what = `A call of "${name}" that nothing in the turn knows of.`
-    found.push(toFound(expected, 'ghost-call', callId, what, [{ kind: 'remove-call', callId }]))
+    const what = `A call of "${name}" that has no event in its turn.`
+    problems.push(
+      toProblem(expected, 'ghost-call', callId, what, [{ kind: 'remove-call', callId }]),
+    )
   }
-  const [first, ...more] = found
-  if (closed.size === 0 || first === undefined) return found
-  // The body is one row: it is written once, with every call that is closed here.
+  const [first, ...more] = problems
+  if (closed.size === 0 || first === undefined) return problems
+  // The body is one row, so it is written once, with every call that is closed here.
   const body = toSnapshot(replaceCalls(turn, closed))
   const changes = [...first.changes, { kind: 'set-message', seq: row.seq, body } as const]
   return [{ ...first, changes }, ...more]
@@ -55,7 +57,7 @@ function compareCall(
   placed: PlacedCall,
   row: AuditCall | undefined,
   closed: Map<CallId, Call>,
-): readonly Found[] {
+): readonly CallProblem[] {
   const { turn } = expected
   const { call } = placed
   const { progress } = turn
@@ -63,9 +65,9 @@ function compareCall(
   const lifecycle = lifecycleOf(call)
   if (lifecycle === 'succeeded' && (row === undefined || row.output === 'none')) {
     const lost = loseResult(expected, call, closed)
-    const what = `The call of "${call.name}" succeeded and its result is not there.`
+    const what = `The call of "${call.name}" succeeded, but its result is missing.`
     return [
-      toFound(expected, 'missing-result', callId, what, [
+      toProblem(expected, 'missing-result', callId, what, [
         ...lost.changes,
         toCallChange(expected, placed, row, lost.lifecycle),
       ]),
@@ -75,29 +77,29 @@ function compareCall(
     const outcome = outcomeAtEnd(progress.ending, call)
     const { endedAt } = progress
     closed.set(callId, { ...call, ...outcome, endedAt })
-    const what = `The turn has ended and its call of "${call.name}" is still ${call.state}.`
+    const what = `The turn has ended, but its call of "${call.name}" is still ${call.state}.`
     return [
-      toFound(expected, 'open-call', callId, what, [
+      toProblem(expected, 'open-call', callId, what, [
         toCallChange(expected, placed, row, outcome.state),
       ]),
     ]
   }
   if (isFalselyUnknown(turn, call) && expected.settledBy.get(callId) === undefined) {
     closed.set(callId, { ...call, state: 'interrupted', cause: 'no-result' } as Call)
-    const what = `The call of "${call.name}" is said to be unknown because the server stopped, and its turn was completed.`
+    const what = `The call of "${call.name}" is marked as unknown because the server stopped, but its turn was completed.`
     return [
-      toFound(expected, 'false-unknown', callId, what, [
+      toProblem(expected, 'false-unknown', callId, what, [
         toCallChange(expected, placed, row, 'interrupted'),
       ]),
     ]
   }
-  // While its turn runs, a call between the model and its result has no row, or one from before.
+  // While its turn runs, a call that is in flight has no row, or one from before.
   const mayLag = progress.status === 'running' && isInFlight(lifecycle)
   if (mayLag && (row === undefined || row.output === 'none')) return []
   if (row === undefined) {
-    const what = `The call of "${call.name}" has no row of its own.`
+    const what = `The call of "${call.name}" has no row.`
     return [
-      toFound(expected, 'missing-call', callId, what, [
+      toProblem(expected, 'missing-call', callId, what, [
         toCallChange(expected, placed, row, lifecycle),
       ]),
     ]
@@ -106,8 +108,8 @@ function compareCall(
 }
 
 /**
- * What a loop of the host's own left open when it was done, as version 0.1 stored it: nothing stopped, and no
- * person can find out what became of a call that was never run.
+ * A call that a loop of the host's own left open when it completed, as version 0.1 stored it: nothing
+ * crashed, and no person can find out what became of a call that was never run.
  */
 const isFalselyUnknown = ({ recorded, progress }: Turn, call: Call): boolean =>
   recorded === true &&
@@ -120,30 +122,30 @@ function compareRow(
   expected: ExpectedTurn,
   row: AuditCall,
   lifecycle: CallLifecycle,
-): readonly Found[] {
+): readonly CallProblem[] {
   const { callId, name } = row
   const change = { kind: 'set-call', callId, lifecycle } as const
   if (lifecycle !== 'succeeded' && row.output !== 'none') {
-    const what = `The call of "${name}" is ${lifecycle} and has a result.`
-    return [toFound(expected, 'double-result', callId, what, [{ ...change, dropsOutput: true }])]
+    const what = `The call of "${name}" is ${lifecycle}, but has a result.`
+    return [toProblem(expected, 'double-result', callId, what, [{ ...change, dropsOutput: true }])]
   }
   if (lifecycle !== row.lifecycle) {
     const isOver = expected.turn.progress.status === 'ended'
     const kind = isOver && isOpenLifecycle(row.lifecycle) ? 'open-call' : 'life-differs'
-    const what = `The row of the call of "${name}" says ${row.lifecycle}, its events say ${lifecycle}.`
-    return [toFound(expected, kind, callId, what, [change])]
+    const what = `The row of the call of "${name}" has the state ${row.lifecycle}, its events result in ${lifecycle}.`
+    return [toProblem(expected, kind, callId, what, [change])]
   }
   const quotes = (['input', 'output', 'modelOutput'] as const).filter(
     (column) => row[column] === 'broken',
   )
   if (quotes.length === 0) return []
-  const what = `Of the call of "${name}", ${quotes.join(' and ')} cannot be read as JSON.`
+  const what = `The call of "${name}" has invalid JSON: ${quotes.join(' and ')}.`
   return [
-    toFound(expected, 'unreadable-json', callId, what, [{ kind: 'set-call', callId, quotes }]),
+    toProblem(expected, 'unreadable-json', callId, what, [{ kind: 'set-call', callId, quotes }]),
   ]
 }
 
-/** Nothing can bring a result back; what can be mended is that it is said to be there. */
+/** A lost result cannot be restored; the repair is that the call no longer claims to have one. */
 function loseResult(
   { settledBy }: ExpectedTurn,
   call: Call,
@@ -181,13 +183,13 @@ function toCallChange(
   return { kind: 'add-call', callId, turn: { turnId, seq }, seq: order, name, lifecycle, input }
 }
 
-function toFound(
+function toProblem(
   { row }: ExpectedTurn,
   kind: ProblemKind,
   callId: CallId,
   what: string,
   changes: readonly RowChange[],
-): Found {
+): CallProblem {
   return { kind, messageId: row.messageId, callId, what, changes }
 }
 

@@ -10,7 +10,7 @@ import { isSnapshot, readSnapshot, toSnapshot } from '../store/turn-snapshot.ts'
 
 const someOutput = { output: 'null', outputBytes: 4, modelOutput: null } as const
 
-/** A turn as its body has it, whatever the rows of its calls say. Null: the body cannot be read. */
+/** A turn according to its body, without the rows of its calls. Null: the body cannot be parsed. */
 export function readExpectedTurn(row: AuditMessage): Turn | null {
   const { messageId: id, seq, bodySeq, createdAt, body } = row
   if (body === null || bodySeq === null) return null
@@ -26,25 +26,25 @@ export function readExpectedTurn(row: AuditMessage): Turn | null {
 
 const unknownCall = { name: '', lifecycle: 'succeeded', input: 'null' } as const
 
-/** An event as its payload has it, with some result wherever the payload says that there is one. */
+/** An event according to its payload, with a placeholder wherever the payload has a result. */
 export const readExpectedEvent = ({ seq, at, turn, payload }: AuditEvent): LedgerEvent =>
   decodeEvent({ seq, at, turnId: turn?.turnId ?? null }, readStoredJson(payload), () => someOutput)
 
 /**
- * The payload that stands in the place of lost events, so that the numbers of a thread have no gap. Readers do not
- * know its type and pass over it as over any row that they cannot read; the check takes it for a gap that was
- * mended, and without it would report the same gap for ever.
+ * The payload of the row that replaces lost events, so that the seqs of a thread have no gap. Readers skip
+ * its unknown type like any row that they cannot parse; the check recognises a repaired gap by it, and would
+ * otherwise report the same gap for ever.
  */
 export const lostPayload = (from?: Seq): string => JSON.stringify({ type: 'lost', from })
 
-/** The first number that a lost row stands for, if it is one. */
+/** The first seq that a row of lost events covers, if it is one. */
 export function readLost({ seq, payload }: AuditEvent): Seq | undefined {
   const value = payload.startsWith('{"type":"lost"') ? readStoredJson(payload) : undefined
   if (!isJsonObject(value) || value.type !== 'lost') return undefined
   return typeof value.from === 'number' ? value.from : seq
 }
 
-/** The first number that a rewrite of the thread took out, if the event is one. */
+/** The first seq that a rewrite of the thread removed, if the event is one. */
 export function readRewritten({ payload }: AuditEvent): Seq | undefined {
   const value = payload.startsWith('{"type":"messages-retired"')
     ? readStoredJson(payload)
@@ -57,7 +57,7 @@ export function isReadableUserBody(body: string | null): boolean {
   return isJsonObject(value) && Array.isArray(value.parts)
 }
 
-/** What can be read of a person's message; where that is nothing, the text that stood there. */
+/** What can be parsed of a person's message; where that is nothing, the stored text itself. */
 export function mendUserBody({ body }: AuditMessage): string {
   const value = parsePartialJson(body ?? '')
   const { parts, metadata } = isJsonObject(value) ? value : {}
@@ -66,19 +66,19 @@ export function mendUserBody({ body }: AuditMessage): string {
   return JSON.stringify({ parts: kept, metadata })
 }
 
-/** What a reader makes of a turn whose body it cannot read: its calls, by their rows. */
+/** The turn that a reader makes of a body that it cannot parse: the calls of its rows. */
 export function mendTurnBody(row: AuditMessage): string {
   const { messageId: id, seq, createdAt } = row
-  const place = { id, seq, bodySeq: row.bodySeq ?? seq, createdAt }
+  const turnRow = { id, seq, bodySeq: row.bodySeq ?? seq, createdAt }
   const calls = row.calls.map(({ callId, name, lifecycle, input, output }) => ({
     callId,
     name,
     lifecycle,
-    // Only whether they are there counts: both stay in the rows.
+    // Only their presence matters: the values stay in the rows.
     input: input === 'none' ? null : '{}',
     output: output === 'none' ? null : '{}',
     outputBytes: output === 'none' ? null : 2,
     modelOutput: null,
   }))
-  return toSnapshot(readSnapshot(place, '', calls))
+  return toSnapshot(readSnapshot(turnRow, '', calls))
 }

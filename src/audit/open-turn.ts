@@ -6,7 +6,7 @@ import { callsOf, type Turn } from '../core/message.ts'
 import type { AuditEvent, AuditLease, AuditMessage } from '../store/audit.ts'
 import { readExpectedTurn } from './expected-turn.ts'
 
-/** A turn that has events besides its body, folded while they are read. */
+/** A turn with events that are not in its body, folded while they are read. */
 export class OpenTurn {
   readonly row: AuditMessage
   readonly settledBy = new Map<CallId, AuditEvent>()
@@ -26,11 +26,12 @@ export class OpenTurn {
     this.#lastAt = createdAt
   }
 
-  /** Returns false, and leaves the event out, if it settles a call that had been settled already. */
+  /** Returns false, and leaves the event out, if its call was settled already. */
   add(row: AuditEvent, event: TurnEvent): boolean {
     this.#lastAt = Math.max(this.#lastAt, event.at)
     if (event.seq === this.row.seq) this.#hasStart = true
-    // Text cannot contradict any row, and it is most of what a turn has: folding it would cost time and memory.
+    // Text cannot contradict any row and is most of a turn: folding it would cost time and memory for
+    // nothing.
     if (/^(?:text|item)-|^call-(?:input|progressed)/.test(event.type)) return true
     if (event.type === 'call-settled' || event.type === 'call-resolved') {
       if (event.type === 'call-settled' && this.settledBy.has(event.callId)) return false
@@ -52,7 +53,7 @@ export class OpenTurn {
     return this.#hasStart
   }
 
-  /** Returns why nobody will ever carry the turn on; undefined if somebody may. */
+  /** Returns why no run will ever continue the turn; undefined if one may. */
   findStuck(lease: AuditLease | null, now: number): string | undefined {
     const { progress, id, replyTo } = this.turn
     const isQuiet = this.#lastAt < now - quietMs
@@ -62,19 +63,19 @@ export class OpenTurn {
       case 'waiting': {
         const isWaitedFor =
           progress.waitingFor === 'client' ||
-          // Decided, and for the host's own loop to go on with, whenever that comes back to it.
+          // Decided, and the host's own loop continues it, at any later time.
           this.turn.recorded === true ||
           [...callsOf(this.turn)].some(needsPerson)
         return isWaitedFor || !isQuiet
           ? undefined
-          : 'It waits for a person, and none of its calls does.'
+          : 'It is marked as waiting, but none of its calls waits.'
       }
       case 'running':
         if (lease?.turnId === id)
-          return lease.isHeld ? undefined : 'The process that ran it is gone.'
+          return lease.isHeld ? undefined : 'The process that ran it is dead.'
         // A loop of the host's own writes its calls without a lease.
         if (replyTo === null && !isQuiet) return undefined
-        return 'It says that it is running, and nobody runs it.'
+        return 'It is marked as running, but no process runs it.'
     }
   }
 
@@ -84,5 +85,5 @@ export class OpenTurn {
   }
 }
 
-/** How long a turn may be silent that nothing in the database vouches for. */
+/** After this time without an event, a turn without a lease counts as stuck. */
 const quietMs = 600_000

@@ -1,7 +1,7 @@
 import type { CallId, MessageId, Seq } from '../core/ids.ts'
 import type { RowChange } from '../store/audit.ts'
 
-/** Every kind of damage that is known. docs/guides/check.md says what each means. */
+/** Every known kind of damage. docs/guides/check.md explains each. */
 export type ProblemKind =
   | 'damaged-file'
   | 'seq-gap'
@@ -32,9 +32,10 @@ export type ProblemKind =
   | 'unreadable-event'
   | 'unreadable-json'
 
+/** One problem of a check, and how it can be repaired. */
 export interface Problem {
   readonly kind: ProblemKind
-  /** Null where no thread has it. */
+  /** Null where it belongs to no thread. */
   readonly threadId: string | null
   readonly messageId?: MessageId
   readonly callId?: CallId
@@ -43,17 +44,18 @@ export interface Problem {
   readonly mend: Mend
 }
 
+/** How a problem is repaired; `none`: it cannot be. */
 export type Mend =
   | { readonly kind: 'rows'; readonly changes: readonly RowChange[] }
-  /** Ended by an append, as a server would that takes it over and does not carry it on. */
+  /** Ended by an append, as by a server that takes the turn over and does not continue it. */
   | { readonly kind: 'close-turn'; readonly turnId: MessageId }
-  /** Held by an append, so that a person can send it on. */
+  /** Held by an append, so that a person can release it. */
   | { readonly kind: 'hold-queue' }
   | { readonly kind: 'release-lease'; readonly turnId: MessageId }
   | { readonly kind: 'remove-orphans'; readonly key: string }
   | { readonly kind: 'none' }
 
-/** The same problem, found again. */
+/** Whether two passes found the same problem. */
 export const isSameProblem = (left: Problem, right: Problem): boolean =>
   left.kind === right.kind &&
   left.threadId === right.threadId &&

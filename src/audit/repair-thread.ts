@@ -14,7 +14,10 @@ export interface RepairContext {
   readonly now: () => number
 }
 
-/** Rows first, since an append is planned on what is read from them. Whether it helped shows when the thread is checked again. */
+/**
+ * Changes rows first, because an append is planned on what is read from them. The caller checks the thread
+ * again to see whether the problem is gone.
+ */
 export async function repairThread(
   context: RepairContext,
   threadId: ThreadId,
@@ -71,7 +74,7 @@ async function closeTurn(
   const { turn, queue, seq: expectedSeq } = found
   if (turn.progress.status === 'ended') return false
   const at = now()
-  // Nobody here can answer what waits behind it: a person sends it on (IN5).
+  // No engine runs here that could answer the waiting inputs: a person releases them (IN5).
   const held = firstReady(queue) === undefined ? [] : [{ type: 'queue-held', at } as const]
   const events = [...planTurnEnd(turn, { kind: 'interrupted' }, at), ...held]
   const end = { threadId, events, expectedSeq, turns: [turn], queue }
@@ -99,7 +102,7 @@ async function useLease(
   return taken.kind === 'appended' && release(store, threadId, taken.fence)
 }
 
-/** Refused while anyone holds it: a run that came back to life in the meantime is left alone. */
+/** Refused while the lease is held: a run that resumed in the meantime is left alone. */
 const toLease = (turnId: MessageId): LeaseUse => ({
   kind: 'acquire',
   holder: 'holdfast check',

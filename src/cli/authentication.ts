@@ -5,7 +5,9 @@ import { CliError } from './cli-error.ts'
 
 type Authenticate = NonNullable<HandlerOptions['authenticate']>
 
-/** The config's own way first, then the token; neither: everyone is `local`, and only on this machine. */
+/**
+ * The config's `authenticate` first, then the token; with neither everyone is `local`, and only this machine is served.
+ */
 export function chooseAuthentication(
   authenticate: Authenticate | undefined,
   token: string | undefined,
@@ -15,7 +17,7 @@ export function chooseAuthentication(
   if (token !== undefined && token !== '') return byToken(token)
   if (isLoopback(host)) return undefined
   throw new CliError(
-    `To listen on ${host}, beyond this machine, set HOLDFAST_TOKEN, or give --config a file with \`authenticate\`.`,
+    `To listen on ${host}, which other machines can reach, set HOLDFAST_TOKEN, or pass --config a file with \`authenticate\`.`,
   )
 }
 
@@ -27,7 +29,7 @@ function byToken(token: string): Authenticate {
   }
 }
 
-/** Of equal length whatever is given, so that the comparison tells nothing. */
+/** Of equal length whatever the input, so that the comparison reveals nothing. */
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 const isLoopback = (host: string): boolean =>

@@ -7,12 +7,12 @@ import { openStore } from './open-store.ts'
 import { parseArguments, refusePositionals } from './parse-arguments.ts'
 import { createProgress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
-import { count, oneLine } from './words.ts'
+import { count, oneLine } from './format-text.ts'
 
 export const checkCommand: Command = {
   help: `holdfast check [--repair] [--db FILE|URL]
 
-Reads every row once and names each thing that does not agree, while others go on using the database.
+Reads every row once and reports each inconsistency, while servers keep using the database.
 
   --repair   mends what can be mended; each repair is kept in the table "repairs"
   --db       the database (or HOLDFAST_DB; without either: holdfast.db)
@@ -26,7 +26,7 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
     repair: { type: 'boolean' },
     db: { type: 'string' },
   })
-  refusePositionals('check', positionals, 'The database is named with --db.')
+  refusePositionals('check', positionals, 'Pass the database with --db.')
   const store = await openStore({ db: values.db, env, file: 'existing' })
   const progress = createProgress(terminal)
   let canMend = false
@@ -47,7 +47,7 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
     progress.done()
     if (!(error instanceof HoldfastError && error.code === 'store-failed')) throw error
     throw new CliError(
-      `${error.message} It could not be read to its end: restore a backup, or see what \`holdfast export\` can still read.`,
+      `${error.message} The check could not finish: restore a backup, or try what \`holdfast export\` can still read.`,
       { cause: error },
     )
   } finally {
@@ -74,6 +74,6 @@ function summarize({ threads, rows, found, mended }: CheckReport, canMend: boole
   if (left === 0) return `Mended: ${count(found, 'problem')} in ${read}.`
   const next = canMend
     ? 'Run `holdfast check --repair` to mend what can be mended.'
-    : 'What is left cannot be mended from here; keep a backup of the database.'
+    : 'The rest cannot be mended automatically; keep a backup of the database.'
   return `${count(left, 'problem')} in ${read}; ${mended} mended. ${next}`
 }

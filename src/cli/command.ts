@@ -7,7 +7,7 @@ export interface CommandContext {
   readonly streams: StandardStreams
 }
 
-/** What a command reads and writes: those of its process, or a test's own. */
+/** The streams of a command: those of its process, or a test's own. */
 export type StandardStreams = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>
 
 /** Exit codes: 0 done, 1 done with problems, 2 could not be done. */

@@ -1,5 +1,5 @@
 import { callback, type OptionTable } from '../core/check-options.ts'
-import { holdfastRules } from '../engine/option-rules.ts'
+import { holdfastRules } from '../engine/options/option-rules.ts'
 import { handlerRules } from '../server/option-rules.ts'
 import type { HoldfastConfig } from './config.ts'
 
@@ -14,7 +14,7 @@ const {
 } = holdfastRules
 const { authenticate, allowedOrigins, limits, sharing, trustProxy } = handlerRules
 
-/** A config file: what `createHoldfast` and `createHandler` take, as far as a file says it. */
+/** The rules of a config file: the options of `createHoldfast` and `createHandler` that a file can contain. */
 export const configRules: OptionTable<HoldfastConfig> = {
   ...engine,
   model: { ...model, default: 'HOLDFAST_MODEL, or the demo' },

@@ -1,12 +1,12 @@
 import type { Handler } from '../server/create-handler.ts'
 import { safetyHeaders } from '../server/safety-headers.ts'
 
-/** Stands before a handler and knows what is still being answered. */
+/** Wraps a handler and tracks the responses in flight. */
 export interface DrainGate {
   readonly handler: Handler
-  /** From now on nothing new is begun; what is under way is still shown. */
+  /** From now on nothing new is begun; streams of existing turns are still served. */
   readonly shut: () => void
-  /** Resolves when every answer to a request that began something has been sent to its end. */
+  /** Resolves when every response to a request that began something has been sent completely. */
   readonly drained: () => Promise<void>
 }
 
@@ -21,7 +21,7 @@ export function createDrainGate(handler: Handler): DrainGate {
         const headers = { ...safetyHeaders, 'retry-after': '1' }
         return Response.json({ error }, { status: 503, headers })
       }
-      // The listener aborts the request when its answer is out, or when nobody wants it any more.
+      // The listener aborts the request when its response has been sent, or when the client has disconnected.
       const answered = new Promise<void>((resolve) => {
         request.signal.addEventListener('abort', () => resolve())
       })

@@ -12,8 +12,8 @@ export const exportCommand: Command = {
 
 Writes JSON to the standard output: holdfast export --all > threads.json
 
-  --all      every thread, of one owner if --owner is given
-  --format   how messages are written; ui without it
+  --all      every thread; with --owner, every thread of that owner
+  --format   the format of messages; default ui
   --db       the database (or HOLDFAST_DB; without either: holdfast.db)
 
 Exit code: 0 done, 2 nothing was written.`,
@@ -29,7 +29,7 @@ async function run({ args, env, streams }: CommandContext): Promise<ExitCode> {
   })
   const [thread, ...more] = positionals
   if ((thread === undefined) !== (values.all === true) || more.length > 0) {
-    throw new CliError('Name one thread, or say --all: `holdfast export THREAD`.')
+    throw new CliError('Name one thread, or pass --all: `holdfast export THREAD`.')
   }
   const format = parseChoice('--format', values.format, exportFormats) ?? 'ui'
   const store = await openStore({ db: values.db, env, file: 'existing' })
@@ -38,10 +38,10 @@ async function run({ args, env, streams }: CommandContext): Promise<ExitCode> {
     await pipeline(exportQuery(store, query), streams.stdout, { end: false })
     return 0
   } catch (error) {
-    // Whoever read it has enough, as in `holdfast export --all | head`.
+    // The reader has closed the pipe, as in `holdfast export --all | head`.
     if ((error as NodeJS.ErrnoException).code === 'EPIPE') return 0
     if (error instanceof HoldfastError && error.code === 'thread-not-found') {
-      const all = '`holdfast export --all` writes all there are.'
+      const all = '`holdfast export --all` writes all threads.'
       throw new CliError(`There is no thread ${thread}. ${all}`)
     }
     throw error

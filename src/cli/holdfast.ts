@@ -1,18 +1,19 @@
-// Nothing else is imported before the version is known: an old Node would stop at its first new word.
+// Nothing else is imported before the version is checked: an old Node would fail at the first syntax that it does not
+// support.
 try {
   await import('../assert-node.ts')
 } catch (error) {
   console.error((error as Error).message)
   process.exit(2)
 }
-// An older Node announces its SQLite as experimental; a log in JSON would begin with that line.
+// An older Node warns that its SQLite is experimental; a JSON log would begin with that line.
 const emitWarning = process.emitWarning.bind(process) as (...args: readonly unknown[]) => void
 process.emitWarning = (...args: readonly unknown[]): void => {
   if (!String(args[0]).startsWith('SQLite is an experimental')) emitWarning(...args)
 }
 const { runCli } = await import('./main.ts')
 const code = await runCli(process.argv.slice(2))
-// Once everything is written: a timer that something left behind is no reason to stay.
+// After everything is written: a timer that is still active must not keep the process alive.
 process.stdout.write('', () => process.stderr.write('', () => process.exit(code)))
 
 export {}

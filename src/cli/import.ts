@@ -14,7 +14,7 @@ import { openStore, openUntouched } from './open-store.ts'
 import { parseArguments, parseChoice } from './parse-arguments.ts'
 import { createProgress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
-import { count, oneLine } from './words.ts'
+import { count, oneLine } from './format-text.ts'
 
 const formats = ['auto', 'ui', 'vercel', 'tools-used', 'commentary', 'entities'] as const
 
@@ -22,17 +22,17 @@ export const importCommand: Command = {
   help: `holdfast import FILE [--format ${formats.join('|')}] [--db FILE|URL] [--owner ID]
                 [--thread ID] [--dry-run]
 
-Reads JSON or JSONL ("-" is the standard input): threads, messages of one thread, or pages of them as a
-list route answers. What is there already is left alone, but for what has been finished since. Says line
-by line what it guessed, mended and could not read, and what the calls are.
+Reads JSON or JSONL ("-" is the standard input): threads, messages of one thread, or pages of a list
+route. Existing messages stay unchanged, except answers and calls that have been finished since. Prints one
+line for each thing that it guessed, mended or could not read, and a summary of the calls.
 
-  --dry-run  writes nothing, and says what would be written
-  --format   what the messages are; auto looks at each
-  --thread   the thread of messages that do not say theirs
+  --dry-run  writes nothing, and prints what would be written
+  --format   the format of the messages; auto detects it for each
+  --thread   the thread of messages that do not name one
   --db       the database (or HOLDFAST_DB; without either: holdfast.db)
-  --owner    whose the threads are; without it what the file says, else "local"
+  --owner    the owner of the threads; without it the owner in the file, else "local"
 
-Exit code: 0 all of it, 1 some of it could not be read, 2 nothing was done.`,
+Exit code: 0 everything was imported, 1 some of it could not be read, 2 nothing was done.`,
   run,
 }
 
@@ -79,7 +79,7 @@ async function run({ args, env, terminal, streams }: CommandContext): Promise<Ex
   return (report.unlisted?.failed ?? 0) > 0 ? 1 : 0
 }
 
-/** Into a store of its own, in a folder that goes when it is over. */
+/** Imports into a store of its own, in a temporary folder. */
 async function tryImport(
   choice: Parameters<typeof openUntouched>[0],
   importInto: (store: Store, scratch: Store) => Promise<ImportReport>,
@@ -141,8 +141,8 @@ function summarize(report: ImportReport): readonly string[] {
   ]
 }
 
-/** In the order in which a person wants to know it; the words that people use stand beside. */
-const stateWords = [
+/** In the order of interest to a person, each with its label. */
+const stateLabels = [
   ['succeeded', 'succeeded'],
   ['failed', 'failed'],
   ['denied', 'denied (refused)'],
@@ -152,7 +152,7 @@ const stateWords = [
 ] as const
 
 const describeCalls = ({ callsByState }: ImportReport): string =>
-  stateWords
+  stateLabels
     .filter(([state]) => (callsByState[state] ?? 0) > 0)
     .map(([state, words]) => `${(callsByState[state] ?? 0).toLocaleString('en-US')} ${words}`)
     .join(', ')

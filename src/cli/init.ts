@@ -9,10 +9,10 @@ import { listContent, writeTemplate } from './write-template.ts'
 export const initCommand: Command = {
   help: `holdfast init [FOLDER] [--install]
 
-Writes a chat that works into an empty folder: a server with one tool, and a page. In TypeScript, with the React kit, a
-database in one file and a demo model that needs no key. Needs no network. Without FOLDER: here.
+Writes a working chat into an empty folder: a server with one tool, and a page. It is in TypeScript, with the React kit,
+a database in one file and a demo model that needs no API key. Needs no network. Without FOLDER: the current folder.
 
-  --install  runs \`npm install\` there too (or that of pnpm, yarn or bun, whichever started this)
+  --install  runs \`npm install\` there too (or pnpm, yarn or bun, if you ran this command with it)
 
 Exit code: 0 written, 1 written but not installed, 2 nothing was written.`,
   run,
@@ -33,8 +33,8 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
   const isInstalled = values.install === true && install(manager, folder, terminal)
   const steps = [
     [...enter(folder), ...(isInstalled ? [] : [`${manager} install`])].join(' && '),
-    `${manager} run dev    then open the address that it prints, and ask: What is the weather in Paris?`,
-    'Put a tool of your own into tools.ts. README.md says how to talk to a real model.',
+    `${manager} run dev    then open the printed URL, and ask: What is the weather in Paris?`,
+    'Put your own tool into tools.ts. README.md explains how to use a real model.',
   ].filter((step) => step !== '')
   terminal.print(`\nNext:\n${steps.map((step, index) => `  ${index + 1}. ${step}`).join('\n')}`)
   return values.install === true && !isInstalled ? 1 : 0
@@ -53,13 +53,13 @@ function notEmpty(folder: string, content: readonly string[]): CliError {
 const managers = ['npm', 'pnpm', 'yarn', 'bun'] as const
 type Manager = (typeof managers)[number]
 
-/** Each tells the programs that it starts who it is: `pnpm/10.1.0 npm/? node/v26 …`. */
+/** Each package manager identifies itself to the programs that it starts: `pnpm/10.1.0 npm/? node/v26 …`. */
 function packageManager(env: NodeJS.ProcessEnv): Manager {
   const agent = env['npm_config_user_agent'] ?? ''
   return managers.find((name) => agent.startsWith(`${name}/`)) ?? 'npm'
 }
 
-/** False where it failed: there may be no network. What was written stays, and what to do later is said. */
+/** False if it failed: there may be no network. The written files stay, and the output tells what to do later. */
 function install(manager: Manager, folder: string, terminal: Terminal): boolean {
   const { status } = spawnSync(manager, ['install'], {
     cwd: folder,
@@ -68,7 +68,7 @@ function install(manager: Manager, folder: string, terminal: Terminal): boolean 
   })
   if (status === 0) return true
   terminal.note(
-    `holdfast: \`${manager} install\` did not work, see above. Everything is written; run it again when there is a network.`,
+    `holdfast: \`${manager} install\` failed, see above. All files are written; run it again when there is a network.`,
   )
   return false
 }

@@ -4,7 +4,7 @@ import { CliError } from './cli-error.ts'
 
 export interface LoadedModel {
   readonly model: LanguageModel
-  /** What it talks about, where the config says nothing of its own. Only the demo has any. */
+  /** The tools of the model, where the config has none. Only the demo has any. */
   readonly own?: DemoTools
 }
 
@@ -40,7 +40,7 @@ export async function loadModel(name: string, env: NodeJS.ProcessEnv): Promise<L
       const { baseURL } = address(env)
       if (baseURL === undefined) {
         throw new CliError(
-          'openai-compatible needs the address of the server. Set HOLDFAST_MODEL_URL, as in http://localhost:11434/v1.',
+          'openai-compatible needs the URL of the server. Set HOLDFAST_MODEL_URL, for example to http://localhost:11434/v1.',
         )
       }
       const apiKey = env['HOLDFAST_MODEL_KEY']
@@ -78,7 +78,7 @@ async function load<Module>(importModule: () => Promise<Module>, name: string): 
   try {
     return await importModule()
   } catch (error) {
-    throw new CliError(`The provider ${name} is not here. Run \`npm install ${name}\`.`, {
+    throw new CliError(`The provider ${name} is not installed. Run \`npm install ${name}\`.`, {
       cause: error,
     })
   }
@@ -103,7 +103,7 @@ function address(env: NodeJS.ProcessEnv): { readonly baseURL?: string } {
 
 const probeMs = 3_000
 
-/** One sentence if nothing answers at HOLDFAST_MODEL_URL; the server may still come up later. */
+/** A warning if nothing responds at HOLDFAST_MODEL_URL; the model server may still start later. */
 export async function findSilentServer(env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const { baseURL } = address(env)
   if (baseURL === undefined) return undefined

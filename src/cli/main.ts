@@ -4,7 +4,7 @@ import { CliError, explain } from './cli-error.ts'
 import type { Command, ExitCode, StandardStreams } from './command.ts'
 import { createTerminal } from './terminal.ts'
 
-/** Loaded when it is asked for: nobody waits for a server to load who only wants to export. */
+/** Loaded on demand: `export` must not wait for the server's modules. */
 interface CommandEntry {
   readonly name: string
   readonly summary: string
@@ -14,45 +14,46 @@ interface CommandEntry {
 const commands: readonly CommandEntry[] = [
   {
     name: 'init',
-    summary: 'writes a chat that works into an empty folder',
+    summary: 'writes a working chat into an empty folder',
     load: async () => (await import('./init.ts')).initCommand,
   },
   {
     name: 'serve',
-    summary: 'answers over HTTP, and says where when it is ready',
+    summary: 'serves the HTTP API, and prints its URL when it is ready',
     load: async () => (await import('./serve.ts')).serveCommand,
   },
   {
     name: 'import',
-    summary: 'brings old threads in, and can be repeated',
+    summary: 'imports old threads; can be repeated',
     load: async () => (await import('./import.ts')).importCommand,
   },
   {
     name: 'export',
-    summary: 'writes threads to the standard output, as import reads them',
+    summary: 'writes threads to the standard output, in a format that import reads',
     load: async () => (await import('./export.ts')).exportCommand,
   },
   {
     name: 'check',
-    summary: 'recomputes every thread from its events and names what is damaged',
+    summary: 'recomputes every thread from its events and reports damage',
     load: async () => (await import('./check.ts')).checkCommand,
   },
   {
     name: 'migrate',
-    summary: 'brings the tables up to date, ahead of a deploy',
+    summary: 'updates the tables before a deploy',
     load: async () => (await import('./migrate.ts')).migrateCommand,
   },
 ]
 
-const overview = (): string => `holdfast: a chat backend in which the database is the only truth
+const overview = (): string => `holdfast: a chat backend for AI agents that use tools
 
 ${commands.map(({ name, summary }) => `  holdfast ${name.padEnd(8)} ${summary}`).join('\n')}
 
-  holdfast COMMAND --help   what a command takes
+  holdfast COMMAND --help   the options of a command
   holdfast --version
 
 HOLDFAST_DB names the database: a file, or a postgres:// URL. Without it: holdfast.db, here.`
 
+/** Runs one command line (`serve`, `import`, `export` …) and resolves with its exit code; it does not exit the process. */
 export function runCli(
   args: readonly string[],
   env: NodeJS.ProcessEnv = process.env,
@@ -94,9 +95,7 @@ export async function runWith(
       commands.map((command) => command.name),
     )
     const meant = nearest === undefined ? '' : ` Did you mean "${nearest}"?`
-    throw new CliError(
-      `There is no command "${name}".${meant} Run \`holdfast --help\` for those there are.`,
-    )
+    throw new CliError(`There is no command "${name}".${meant} Run \`holdfast --help\` for a list.`)
   } catch (error) {
     terminal.note(`${terminal.paint('red', 'holdfast:')} ${explain(error)}`)
     return 2

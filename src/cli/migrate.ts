@@ -6,15 +6,15 @@ import { parseArguments, parseNumber, refusePositionals } from './parse-argument
 export const migrateCommand: Command = {
   help: `holdfast migrate [--db FILE|URL] [--partitions N]
 
-Makes the tables, or brings them up to date, ahead of a deploy and with an account that may. Servers of the version
-before go on meanwhile, and several of these commands at once wait for each other. Without it, the first server that
-is started does the same.
+Creates or updates the tables before a deploy, with an account that has the right to. Servers of the previous version
+keep working meanwhile, and concurrent migrations wait for each other. Without this command, the first server that
+starts does the same.
 
   --db           the database (or HOLDFAST_DB; without either: holdfast.db)
-  --partitions   PostgreSQL: spreads the tables over so many parts by thread; rows that are there are copied, and
-                 whoever wants to use them waits
+  --partitions   PostgreSQL: splits the tables into this many partitions by thread; existing rows are copied, and
+                 other readers and writers wait meanwhile
 
-Exit code: 0 up to date; 2 it could not be done, and nothing was changed.`,
+Exit code: 0 up to date; 2 failed, and nothing was changed.`,
   run,
 }
 
@@ -23,13 +23,13 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
     db: { type: 'string' },
     partitions: { type: 'string' },
   })
-  refusePositionals('migrate', positionals, 'The database is named with --db.')
+  refusePositionals('migrate', positionals, 'Pass the database with --db.')
   const partitions = parseNumber('--partitions', values.partitions, 1, 1_024)
   const store = await openStore({ db: values.db, env, file: 'any' })
   try {
     if (store.migrate === undefined) {
       if (partitions !== undefined) throw new CliError('--partitions is for PostgreSQL.')
-      // A file is brought up to date when it is opened, which a read makes sure of.
+      // A file is migrated when it is opened, which a read ensures.
       await store.findAbandonedRuns(1)
       terminal.print('Up to date.')
       return 0

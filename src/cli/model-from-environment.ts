@@ -3,9 +3,8 @@ import { loadModel } from './load-model.ts'
 
 /**
  * The model that `HOLDFAST_MODEL` names, as `holdfast serve` reads it: `demo`, `openai:MODEL`, `anthropic:MODEL` or
- * `openai-compatible:MODEL`; the demo model, which needs no key, where it is not set. For servers of your own that are to be
- * tried without an account. Rejects with one sentence that says what to set or to install.
- *
+ * `openai-compatible:MODEL`; the demo model, which needs no key, where it is not set. For servers of your own that
+ * should run without an account. Rejects with one sentence about what to set or to install.
  * @param env where the names are looked up. @default process.env
  *
  * @example

@@ -5,7 +5,7 @@ const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {
   win32: ['cmd', '/c', 'start', ''],
 }
 
-/** As well as it can: the address has been printed, and not every machine has a browser. */
+/** Best effort: the address has been printed, and not every machine has a browser. */
 export function openBrowser(url: string): void {
   const [file = 'xdg-open', ...args] = openers[process.platform] ?? ['xdg-open']
   const opener = spawn(file, [...args, url], { stdio: 'ignore', detached: true })

@@ -5,10 +5,10 @@ import type { Store } from '../store/store.ts'
 import { CliError } from './cli-error.ts'
 
 export interface StoreChoice {
-  /** From the command line; it comes before HOLDFAST_DB. */
+  /** From the command line; takes precedence over HOLDFAST_DB. */
   readonly db: string | undefined
   readonly env: NodeJS.ProcessEnv
-  /** `existing`: a file that is not there is a mistake, not a new database. */
+  /** `existing`: a missing file is an error, not a new database. */
   readonly file: 'existing' | 'any'
 }
 
@@ -37,8 +37,8 @@ export async function openStore({ db, env, file }: StoreChoice): Promise<Store> 
 }
 
 /**
- * The store for a command that writes nothing to it. A file that is not there is not made, and one of
- * an older version is not migrated: a copy in `folder` is.
+ * The store for a command that writes nothing to it. A missing file is not created, and one of an older version is not
+ * migrated: a copy in `folder` is.
  */
 export async function openUntouched(
   { db, env }: Omit<StoreChoice, 'file'>,
@@ -57,7 +57,7 @@ export async function openUntouched(
   return openStore({ db: copy, env, file: 'existing' })
 }
 
-/** The driver is an optional dependency: only those who use PostgreSQL have it. */
+/** The driver is an optional dependency: it is installed only by users of PostgreSQL. */
 async function openPostgres(url: string): Promise<Store> {
   try {
     await import('pg')

@@ -13,7 +13,7 @@ export interface Arguments<Chosen extends Options> {
 const parse = <Chosen extends Options>(args: readonly string[], options: Chosen) =>
   parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
 
-/** The options of a command; a word that it does not know is told, with where to look. */
+/** The options of a command; an unknown option is an error that names the help. */
 export function parseArguments<Chosen extends Options>(
   command: string,
   args: readonly string[],
@@ -24,19 +24,19 @@ export function parseArguments<Chosen extends Options>(
   } catch (error) {
     const [what = ''] = (error as Error).message.split('. ')
     throw new CliError(
-      `${what.replace(/\.$/, '')}.${hintOf(what, Object.keys(options))} Run \`holdfast ${command} --help\` for what there is.`,
+      `${what.replace(/\.$/, '')}.${hintOf(what, Object.keys(options))} Run \`holdfast ${command} --help\` for its options.`,
     )
   }
 }
 
-/** The option that a word was probably meant to be. */
+/** A suggestion for a misspelled option. */
 function hintOf(problem: string, known: readonly string[]): string {
   const [, name] = /^Unknown option '--([^'=]+)/.exec(problem) ?? []
   const nearest = name === undefined ? undefined : nearestName(name, known)
   return nearest === undefined ? '' : ` Did you mean "--${nearest}"?`
 }
 
-/** A word that a command has no use for is most likely meant for an option: it must not be passed over. */
+/** A positional argument that a command does not use was most likely meant for an option: it must not be ignored. */
 export function refusePositionals(
   command: string,
   positionals: readonly string[],
@@ -45,7 +45,7 @@ export function refusePositionals(
   const [word] = positionals
   if (word === undefined) return
   throw new CliError(
-    `\`holdfast ${command}\` does not know what to do with "${word}". ${hint} Run \`holdfast ${command} --help\` for what there is.`,
+    `\`holdfast ${command}\` has no use for "${word}". ${hint} Run \`holdfast ${command} --help\` for its options.`,
   )
 }
 

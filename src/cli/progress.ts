@@ -1,9 +1,9 @@
 import type { Terminal } from './terminal.ts'
 
-/** How far long work has come: a bar for those who watch, a line now and then for a log. */
+/** The progress of long work: a bar on a terminal, an occasional line in a log. */
 export interface Progress {
   /** `share` is between 0 and 1, or undefined where the end is not known. */
-  update(share: number | undefined, words: () => string): void
+  update(share: number | undefined, describe: () => string): void
   done(): void
 }
 
@@ -14,15 +14,15 @@ export function createProgress(terminal: Terminal, now: () => number = Date.now)
   const { isWatched, paint } = terminal
   let next = now() + (isWatched ? redrawMs : lineMs)
   return {
-    update(share, words) {
+    update(share, describe) {
       if (now() < next) return
       next = now() + (isWatched ? redrawMs : lineMs)
       if (!isWatched) {
-        terminal.note(share === undefined ? words() : `${percent(share)} ${words()}`)
+        terminal.note(share === undefined ? describe() : `${percent(share)} ${describe()}`)
         return
       }
       const width = Math.max(10, Math.min(30, terminal.columns - 50))
-      const text = words().slice(0, terminal.columns - width - 8)
+      const text = describe().slice(0, terminal.columns - width - 8)
       terminal.redraw(
         share === undefined ? text : `${drawBar(share, width, paint)} ${percent(share)} ${text}`,
       )

@@ -1,4 +1,4 @@
-import type { LifecycleEvent } from '../engine/hooks.ts'
+import type { LifecycleEvent } from '../engine/telemetry/hooks.ts'
 import type { RequestRecord } from '../server/handler-options.ts'
 import { summarizeError } from '../server/log-error.ts'
 import type { Terminal } from './terminal.ts'
@@ -6,33 +6,36 @@ import type { Terminal } from './terminal.ts'
 export const logKinds = ['text', 'json', 'off'] as const
 type LogKind = (typeof logKinds)[number]
 
-/** One line for each request and for each turn. Nothing that anyone wrote is in it, but what a tool threw or a provider said. */
+/**
+ * One line for each request and for each turn. It contains no content of messages, except error texts of tools and
+ * providers.
+ */
 export interface ServeLog {
   readonly request: (record: RequestRecord) => void
   readonly event: (event: LifecycleEvent) => void
-  /** What broke outside of every route, such as in the pages of an app. */
+  /** An error outside of every route, such as in the pages of an app. */
   readonly fault: (error: unknown) => void
 }
 
 export function createServeLog(kind: LogKind, terminal: Terminal): ServeLog {
-  const write = (words: string, fields: Readonly<Record<string, unknown>>, isBad: boolean) => {
+  const write = (message: string, fields: Readonly<Record<string, unknown>>, isBad: boolean) => {
     const time = new Date().toISOString()
     if (kind === 'json') terminal.note(JSON.stringify({ time, ...fields }))
     if (kind !== 'text') return
-    const line = `${terminal.paint('dim', time.slice(11, 23))} ${words}`
+    const line = `${terminal.paint('dim', time.slice(11, 23))} ${message}`
     terminal.note(isBad ? terminal.paint('red', line) : line)
   }
   return {
     request({ method, route, status, ms, error }) {
       const fields = { log: 'request', method, route, status, ms: Math.round(ms) }
       const cause = error === undefined ? {} : { error: summarizeError(error) }
-      const words = `${method} ${route || '(no route)'} ${status} ${Math.round(ms)} ms`
-      write([words, ...Object.values(cause)].join(' '), { ...fields, ...cause }, status >= 500)
+      const message = `${method} ${route || '(no route)'} ${status} ${Math.round(ms)} ms`
+      write([message, ...Object.values(cause)].join(' '), { ...fields, ...cause }, status >= 500)
     },
     fault(error) {
-      const words = summarizeError(error)
-      const where = error instanceof Error && error.stack !== undefined ? error.stack : words
-      write(`failed: ${where}`, { log: 'fault', error: words }, true)
+      const message = summarizeError(error)
+      const where = error instanceof Error && error.stack !== undefined ? error.stack : message
+      write(`failed: ${where}`, { log: 'fault', error: message }, true)
     },
     event(event) {
       switch (event.type) {
@@ -79,7 +82,7 @@ export function createServeLog(kind: LogKind, terminal: Terminal): ServeLog {
           break
         }
         default:
-        // Steps, calls and commits are for metrics; a line for each would drown the rest.
+        // Steps, calls and commits are for metrics; a line for each would hide the rest.
       }
     },
   }

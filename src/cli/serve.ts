@@ -20,21 +20,21 @@ import { waitForSignal } from './wait-for-signal.ts'
 export const serveCommand: Command = {
   help: `holdfast serve [--port 8787] [--host 127.0.0.1] [--db FILE|URL] [--config FILE] [--open]
 
-  --port     (or PORT) 0 takes any that is free
-  --host     (or HOST) beyond this machine only with HOLDFAST_TOKEN, or a config that authenticates
+  --port     (or PORT) 0 selects a free port
+  --host     (or HOST) reachable from other machines only with HOLDFAST_TOKEN, or a config with authenticate
   --db       the database (or HOLDFAST_DB; without either: holdfast.db)
-  --config   a file whose default export gives model, tools, policies, instructions, authentication
-  --open     opens the address in a browser
-  --log      ${logKinds.join('|')}: one line per request and per turn; text for a terminal, else json
-  --grace    seconds that turns under way have to finish when the server is stopped (10)
+  --config   a file whose default export has model, tools, policies, instructions, authentication
+  --open     opens the URL in a browser
+  --log      ${logKinds.join('|')}: one line per request and per turn; default text on a terminal, else json
+  --grace    seconds that running turns have to finish when the server is stopped (10)
 
 HOLDFAST_MODEL is demo, openai:MODEL (with OPENAI_API_KEY), anthropic:MODEL (ANTHROPIC_API_KEY) or
-openai-compatible:MODEL (HOLDFAST_MODEL_URL, and HOLDFAST_MODEL_KEY if it wants one).
-HOLDFAST_TOKEN is the token that callers must send. Without --config the demo model has tools of its
-own, all harmless. HOLDFAST_DEMO_DELAY_MS slows it; HOLDFAST_DEMO_CHARGES names a file that gets one
-line per charge of its card.
+openai-compatible:MODEL (HOLDFAST_MODEL_URL, and HOLDFAST_MODEL_KEY if the API needs one).
+HOLDFAST_TOKEN is the token that clients must send. Without --config the demo model has its own harmless
+tools. HOLDFAST_DEMO_DELAY_MS slows it down; HOLDFAST_DEMO_CHARGES names a file that gets one line per
+charge of its card.
 
-Stopped by Ctrl-C or SIGTERM; a second one does not wait. Exit code: 0 stopped, 2 could not start.`,
+Stopped by Ctrl-C or SIGTERM; a second signal ends it at once. Exit code: 0 stopped, 2 could not start.`,
   run,
 }
 
@@ -48,7 +48,7 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
     log: { type: 'string' },
     grace: { type: 'string' },
   })
-  refusePositionals('serve', positionals, 'The database is named with --db.')
+  refusePositionals('serve', positionals, 'Pass the database with --db.')
   const port =
     parseNumber('--port', values.port, 0, 65_535) ??
     parseNumber('PORT', env['PORT'], 0, 65_535) ??
@@ -62,7 +62,7 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
   const { model: ownModel, authenticate: ownWay, pages, ...rest } = config
   const { allowedOrigins, limits, trustProxy, sharing, ...engine } = rest
   const authenticate = chooseAuthentication(ownWay, env['HOLDFAST_TOKEN'], host)
-  // An agent of the config has the model of each turn.
+  // With a config's `agent`, that selects the model of each turn.
   const named = engine.agent === undefined ? env['HOLDFAST_MODEL'] || undefined : undefined
   const isOwn = named === undefined && (ownModel ?? engine.agent) !== undefined
   const { model, own } = isOwn
@@ -73,7 +73,7 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
 
   const log = createServeLog(logKind, terminal)
   const store = await openStore({ db: values.db, env, file: 'any' })
-  // Ready means that the database answers: one that cannot be reached is told now, not to every caller.
+  // Ready means that the database responds: an unreachable one is reported now, not to every client.
   await store.findAbandonedRuns(1).catch(async (error: unknown) => {
     await store.close()
     throw error
@@ -114,7 +114,7 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
   return 0
 }
 
-/** For the last words of an answer to reach a client that reads slowly. */
+/** How long the end of a response may take to reach a slow client. */
 const drainMs = 2_000
 
 async function atMost(ms: number, work: Promise<unknown>): Promise<void> {

@@ -7,7 +7,7 @@ interface Watched {
   readonly err?: boolean
 }
 
-/** Two streams that remember what was written to them, and which of them somebody watches. */
+/** Two streams that record what was written to them; each may be a terminal or not. */
 function open({ out = true, err = true }: Watched, env: NodeJS.ProcessEnv = {}, columns = 80) {
   const written = { out: '', err: '' }
   const stream = (name: 'out' | 'err', isTTY: boolean) =>
@@ -23,7 +23,7 @@ const red = '\u001B[31m'
 const clear = '\r\u001B[K'
 
 describe('a terminal', () => {
-  it('has colours where somebody watches', () => {
+  it('has colours on a terminal', () => {
     const { terminal, written } = open({})
     terminal.print(`${terminal.paint('red', 'failed')} here`)
     expect(written.out).toBe(`${red}failed\u001B[0m here\n`)
@@ -39,7 +39,7 @@ describe('a terminal', () => {
     },
   )
 
-  it('takes an empty NO_COLOR for none at all', () => {
+  it('treats an empty NO_COLOR as unset', () => {
     const { terminal } = open({}, { NO_COLOR: '' })
     expect(terminal.paint('red', 'x')).toContain(red)
   })
@@ -87,7 +87,7 @@ describe('progress', () => {
     expect(written.err.endsWith(clear)).toBe(true)
   })
 
-  it('is a line now and then where nobody watches', () => {
+  it('is an occasional line without a terminal', () => {
     const { terminal, written } = open({ err: false })
     let now = 0
     const progress = createProgress(terminal, () => now)

@@ -2,11 +2,11 @@ import { stripVTControlCharacters } from 'node:util'
 
 /** Where a command writes to, and what can be shown there. */
 export interface Terminal {
-  /** What the command was asked for. */
+  /** The command's output. */
   readonly print: (line: string) => void
-  /** What it has to say beside that. */
+  /** Everything beside the output: warnings, progress, hints. */
   readonly note: (line: string) => void
-  /** Draws over the line before; does nothing where nobody watches. */
+  /** Replaces the previous line; does nothing without a terminal. */
   readonly redraw: (line: string) => void
   readonly isWatched: boolean
   readonly columns: number
@@ -35,7 +35,7 @@ export function createTerminal(
     paint: (color, text) => (hasColor ? `\u001B[${codes[color]}m${text}\u001B[0m` : text),
     print(line) {
       clear()
-      // A terminal may watch only the other stream: a file that this one goes into wants no colours.
+      // Only the other stream may be a terminal: a file that this one goes into must not contain colours.
       out.write(`${out.isTTY ? line : stripVTControlCharacters(line)}\n`)
     },
     note(line) {

@@ -19,7 +19,7 @@ describe('a template', () => {
     expect(files).toContain('.gitignore')
   })
 
-  it('[CF5] leaves nothing where a file of it cannot be written, and nothing is written over', async () => {
+  it('[CF5] leaves nothing where a file of it cannot be written, and overwrites nothing', async () => {
     const folder = makeFolder()
     writeFileSync(join(folder, 'web'), 'in the way')
     await expect(writeTemplate(folder)).rejects.toThrow('Nothing was left there')
@@ -30,7 +30,7 @@ describe('a template', () => {
     expect(readdirSync(folder).toSorted()).toEqual(['tools.ts', 'web'])
   })
 
-  it('[CF5] takes a folder for empty that has only what tools leave there', async () => {
+  it('[CF5] treats a folder as empty that has only files that tools leave there', async () => {
     const folder = makeFolder()
     writeFileSync(join(folder, '.DS_Store'), '')
     expect(await listContent(folder)).toEqual([])

@@ -8,10 +8,10 @@ import { CliError } from './cli-error.ts'
 /** In the package and in a clone alike: two folders above this file. */
 const template = fileURLToPath(new URL('../../templates/chat/', import.meta.url))
 
-/** What a folder may have and still be called empty: no file of a project. */
+/** Files that an otherwise empty folder may contain. */
 const harmless: ReadonlySet<string> = new Set(['.git', '.DS_Store', 'Thumbs.db'])
 
-/** What is in a folder that is to be empty; nothing where there is no such folder yet. */
+/** The content of a folder that must be empty; empty if the folder does not exist. */
 export async function listContent(folder: string): Promise<readonly string[]> {
   try {
     return (await readdir(folder)).filter((name) => !harmless.has(name)).sort()
@@ -28,8 +28,8 @@ export async function listContent(folder: string): Promise<readonly string[]> {
 }
 
 /**
- * Writes the template and returns the paths of its files. All or nothing: no file that is there is written over, and where one
- * cannot be written, those before it are taken back.
+ * Writes the template and returns the paths of its files. All or nothing: no existing file is overwritten, and if one
+ * cannot be written, those before it are removed.
  */
 export async function writeTemplate(folder: string): Promise<readonly string[]> {
   const files = await readTemplate(folder)
@@ -44,7 +44,7 @@ export async function writeTemplate(folder: string): Promise<readonly string[]> 
     }
   } catch (error) {
     for (const file of written) await rm(file, { force: true })
-    // Only what is empty again: somebody else may have put something there meanwhile.
+    // Only folders that are empty again: another program may have put something there meanwhile.
     for (const place of made.reverse()) await rmdir(place).catch(() => undefined)
     const { code, message } = error as NodeJS.ErrnoException
     throw new CliError(
@@ -56,8 +56,8 @@ export async function writeTemplate(folder: string): Promise<readonly string[]> 
 }
 
 /**
- * With those above it. Not by the `recursive` of mkdir, which never ends where a file system takes no folder and says that there
- * is none above it, as /proc does.
+ * Creates the folder with its parents. Not with the `recursive` option of mkdir, which never ends on a file system that
+ * rejects folders and reports that there is no parent, such as /proc.
  */
 async function makeFolder(folder: string, made: string[]): Promise<void> {
   try {
@@ -86,7 +86,9 @@ async function readTemplate(folder: string): Promise<ReadonlyMap<string, string>
   return files
 }
 
-/** Under their own names these would count for this project, and npm leaves a `.gitignore` out of what it publishes. */
+/**
+ * Under their own names these files would affect this project, and npm leaves a `.gitignore` out of what it publishes.
+ */
 const toTargetName = (path: string): string =>
   path.replace('_gitignore', '.gitignore').replace(/^_/, '')
 
@@ -96,7 +98,7 @@ function toManifest(text: string, folder: string): string {
   return `${JSON.stringify({ ...manifest, name: toPackageName(folder), dependencies }, null, 2)}\n`
 }
 
-/** What npm takes for a name, as near to the folder's as can be. */
+/** A valid npm package name, as close to the folder's name as possible. */
 export function toPackageName(folder: string): string {
   const name = basename(resolve(folder))
     .toLowerCase()

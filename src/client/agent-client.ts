@@ -2,33 +2,33 @@ import type { JsonObject } from '../core/json.ts'
 import { type Api, type ApiOptions, createApi } from './api.ts'
 import { createExternalStore, type ExternalStore } from './external-store.ts'
 
-/** A model that the person may pick, as the server says it. */
+/** A model that the person may pick, as the server describes it. */
 export interface ModelInfo {
-  /** What `choices.model` names it by. */
+  /** The value of `choices.model`. */
   readonly id: string
   readonly label: string
   readonly description?: string
-  /** The media types of files that it takes. Absent: nothing is known of that. */
+  /** The media types of files that it accepts. Absent: not known. */
   readonly accepts?: readonly string[]
 }
 
 /** What the person may choose for an answer. */
 export interface AgentInfo {
-  /** Empty until it has been read, and where there is none to pick. */
+  /** Empty until it has been read, and if there is none to pick. */
   readonly models: readonly ModelInfo[]
-  /** The JSON Schema of `choices`; null until it has been read, and where nothing can be chosen. */
+  /** The JSON Schema of `choices`; null until it has been read, and if nothing can be chosen. */
   readonly choices: JsonObject | null
-  /** Who the server says is asking; null until it has been read, and of an older server. */
+  /** The signed-in person as the server identifies them; null until it has been read, and with an older server. */
   readonly person: string | null
-  /** Whether threads can be shared here. */
+  /** Whether threads can be shared on this server. */
   readonly sharing: boolean
 }
 
 const nothing: AgentInfo = { models: [], choices: null, person: null, sharing: false }
 
 /**
- * What may be chosen on this server, read once when somebody first looks. Where it cannot be read there is nothing to choose, and
- * the next one who looks asks again.
+ * What may be chosen on this server, read once with the first subscriber. If it cannot be read there is nothing to
+ * choose, and the next subscriber tries again.
  */
 export function createAgentClient(options: ApiOptions): ExternalStore<AgentInfo> {
   const api: Api = createApi(options)
@@ -40,7 +40,7 @@ export function createAgentClient(options: ApiOptions): ExternalStore<AgentInfo>
       const { models = [], choices = null, person = null, sharing = false } = info
       store.update(() => ({ models, choices, person, sharing }))
     } catch {
-      // An older server, or none: the picker is not there, and messages go without choices.
+      // An older server, or none: there is no picker, and messages are sent without choices.
     }
   }
   const store = createExternalStore<AgentInfo>(nothing, () => {

@@ -4,18 +4,16 @@ import { ApiError } from '../protocol/api-error.ts'
 import { basePathRule, toBasePath } from '../protocol/base-path.ts'
 import { type ClientClock, systemClock } from './network.ts'
 
-/** Where the server is, and what requests carry. */
+/** The server's address, and the headers of requests. */
 export interface ApiOptions {
   /**
-   * Where the server is: an origin, or an address under which a proxy keeps it. A slash at its end makes no difference.
-   *
+   * The server's address: an origin, or an address at which a proxy serves it. A trailing slash makes no difference.
    * @default where the page came from
    */
   readonly baseUrl?: string
   /**
-   * The path that the server's routes stand under, as its own option `basePath` says: `/chat/v1`. `''` and `'/'` are
-   * none. Where it differs from the server's, every request is answered with 404.
-   *
+   * The path prefix of the server's routes, as in its own option `basePath`: `/chat/v1`. `''` and `'/'` are none. If it
+   * differs from the server's, every response is 404.
    * @default none
    */
   readonly basePath?: string
@@ -26,8 +24,7 @@ export interface ApiOptions {
    */
   readonly headers?: () => Readonly<Record<string, string>>
   /**
-   * Sends each request: to add something to it, or to script the network in a test.
-   *
+   * Sends each request: to change it, or to script the network in a test.
    * @default the browser’s own
    */
   readonly fetch?: typeof fetch
@@ -46,40 +43,40 @@ export const apiRules: OptionTable<ApiOptions> = {
   fetch: callback('the browser’s own'),
 }
 
-/** Requests to a Holdfast server. Each rejects with an `ApiError` when it was not answered with success. */
+/** Requests to a Holdfast server. Each rejects with an `ApiError` unless the response is a success. */
 export interface Api {
-  /** Reads JSON. What it is, is for the caller to know; it is not checked. */
+  /** Reads JSON. Its type is the caller's assertion; it is not checked. */
   get<Answer>(path: string, signal?: AbortSignal): Promise<Answer>
   /** Sends JSON and reads JSON. */
   post<Answer>(path: string, body: unknown): Promise<Answer>
   /** Sends JSON and reads JSON. */
   patch<Answer>(path: string, body: unknown): Promise<Answer>
-  /** Goes through also when the page is being left. */
+  /** Completes even while the page is being left. */
   delete(path: string): Promise<void>
-  /** A request whose answer is a stream, or of no interest. */
+  /** A request whose response is a stream, or is not needed. */
   open(path: string, init?: RequestInit): Promise<Response>
 }
 
-/** The routes of a server, for what the clients here do not do. What is not the answer asked for is an `ApiError`. */
+/** The routes of a server, for what the clients here do not cover. An unsuccessful response is an `ApiError`. */
 export function createApi(options: ApiOptions = {}): Api {
   checkOptions('createApi', options, apiRules)
   return createTimedApi(options, systemClock)
 }
 
-/** What the address of every route begins with. */
+/** The prefix of every route's address. */
 export const rootOf = ({
   baseUrl = '',
   basePath = '',
 }: Pick<ApiOptions, 'baseUrl' | 'basePath'>): string =>
   `${baseUrl.endsWith('/') ? baseUrl.slice(0, -1) : baseUrl}${toBasePath(basePath) ?? ''}`
 
-/** The same, by the clock of the client that it belongs to. */
+/** The same, with the clock of the client that it belongs to. */
 export function createTimedApi(options: ApiOptions, clock: ClientClock): Api {
   const root = rootOf(options)
   const send = options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args))
 
   const open = async (path: string, init: RequestInit = {}): Promise<Response> => {
-    // Not a fault of the network, if it throws.
+    // Outside the try: an error in the host application's function is no network error.
     const headers = { ...options.headers?.(), ...(init.headers as Record<string, string>) }
     const response = await answerOf(() => send(`${root}${path}`, { ...init, headers }), init)
     if (!response.ok) throw await toApiError(response, clock)
@@ -99,20 +96,20 @@ export function createTimedApi(options: ApiOptions, clock: ClientClock): Api {
     post: (path, body) => withBody('POST', path, body),
     patch: (path, body) => withBody('PATCH', path, body),
     async delete(path) {
-      // A page that is being left still gets it done.
+      // `keepalive`, so that a page that is being left still completes it.
       await open(path, { method: 'DELETE', keepalive: true })
     },
   }
 }
 
-/** The same request would be answered in the same way, until a person does something about it. */
+/** A retry would get the same response, until a person does something about it. */
 export const isFinal = (error: unknown): boolean =>
   error instanceof ApiError &&
   error.status >= 400 &&
   error.status < 500 &&
   ![408, 425, 429].includes(error.status)
 
-/** A page of a proxy or of a sign-in is not one, whatever its status. */
+/** A page of a proxy or of a sign-in is no event stream, whatever its status. */
 export const isEventStream = (response: Response): boolean =>
   (response.headers.get('content-type') ?? '').toLowerCase().startsWith('text/event-stream')
 
@@ -126,7 +123,7 @@ async function answerOf(send: () => Promise<Response>, { signal }: RequestInit):
     if (signal?.aborted !== true) {
       throw new ApiError(0, 'unreachable', 'The server cannot be reached.')
     }
-    // An answer that comes after all, where `fetch` takes no notice of the signal, must not stay open.
+    // A response that arrives after all, because `fetch` ignores the signal, must not stay open.
     sent?.then(({ body }) => body?.cancel()).catch(() => undefined)
     throw error
   }
@@ -138,12 +135,12 @@ async function readJson<Answer>(response: Response, signal?: AbortSignal): Promi
   } catch (error) {
     if (signal?.aborted === true) throw error
     throw error instanceof SyntaxError
-      ? new ApiError(response.status, 'bad-answer', 'What the server answered cannot be read.')
+      ? new ApiError(response.status, 'bad-answer', 'The response of the server cannot be read.')
       : new ApiError(0, 'unreachable', 'The answer of the server broke off.')
   }
 }
 
-/** Rejects with the signal, whatever becomes of the promise. */
+/** Rejects when the signal aborts, whatever happens to the promise. */
 async function untilAborted<Value>(
   promise: Promise<Value>,
   signal: AbortSignal | null | undefined,
@@ -169,16 +166,16 @@ async function toApiError(response: Response, clock: ClientClock): Promise<ApiEr
   return new ApiError(
     response.status,
     typeof code === 'string' ? code : 'http-error',
-    typeof message === 'string' ? message : `The server answered ${response.status}.`,
+    typeof message === 'string' ? message : `The server responded with ${response.status}.`,
     details,
     retryAfterMs(response.headers, clock),
   )
 }
 
-/** Whoever is told to wait for longer asks once in this time: the server may be back before it thought. */
+/** A longer `Retry-After` is cut to this: the server may be back sooner than it expected. */
 const longestRetryAfterMs = 300_000
 
-/** `Retry-After` in seconds, or as a date by the server's own clock where it says what that is. */
+/** `Retry-After` in seconds, or as a date relative to the server's own `Date` header where there is one. */
 function retryAfterMs(headers: Headers, clock: ClientClock): number {
   const value = headers.get('retry-after')?.trim() ?? ''
   const now = Date.parse(headers.get('date') ?? '')

@@ -39,7 +39,7 @@ describe('an answer', () => {
     expect(await read(await transport.reconnectToStream({ chatId: 't' }))).toEqual(expected)
   })
 
-  it('[RS10] that breaks off: which message it was is asked for; an answer that is made anew is not begun twice', async () => {
+  it('[RS10] that breaks off: its message is requested again; a regenerated answer is not begun twice', async () => {
     const begun = `data: {"type":"start","messageId":"m 1"}\n\n`
     const { server, transport } = open(({ line }) =>
       eventStream(line.includes('?message=') ? `${begun}data: [DONE]\n\n` : begun),
@@ -83,7 +83,7 @@ describe('an answer', () => {
   })
 })
 
-it('[RS3] resumes what was left out of the page, and a chat that nobody has written to is empty', async () => {
+it('[RS3] resumes what was left out of the page, and a chat without messages is empty', async () => {
   const { server, transport } = open(({ line }) =>
     line.includes('messages')
       ? Response.json({ results: [{ id: 'b' }, { id: 'a' }], live: { messageId: 'm 1' } })

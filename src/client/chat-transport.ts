@@ -6,33 +6,32 @@ import { type ApiOptions, apiRules, createApi, rootOf } from './api.ts'
 import type { LoadedMessage } from './loaded-message.ts'
 import { resumingStream } from './resuming-stream.ts'
 
-/** A value, or a function that gives it for each request, at once or later. */
+/** A value, or a function that returns it for each request, synchronously or not. */
 export type Resolvable<Value> = Value | PromiseLike<Value> | (() => Value | PromiseLike<Value>)
 
-/** Headers in either spelling. */
+/** Headers as an object or as `Headers`. */
 export type HeadersLike = Readonly<Record<string, string>> | Headers
 
 /**
- * The options have the names and meanings of the SDK's own `DefaultChatTransport`, but for `api`: the
- * routes are those of the server at `baseUrl`, under its `basePath`.
+ * The options have the names and meanings of the SDK's own `DefaultChatTransport`, except `api`: the routes are those
+ * of the server at `baseUrl`, under its `basePath`.
  */
 export interface ChatTransportOptions<Message = LoadedMessage> extends Pick<
   ApiOptions,
   'baseUrl' | 'basePath' | 'fetch'
 > {
   /**
-   * Of the AI SDK that the page runs: it is told all that this version understands.
-   *
+   * The major version of the AI SDK in the page: the server sends every chunk type that this version understands.
    * @default what every version from 5.0.92 on understands
    */
   readonly sdk?: SdkVersion
-  /** Sent with every request, those of `load` and `stop` too; those of one `sendMessage` come on top. @default none */
+  /** Sent with every request, those of `load` and `stop` too; those of one `sendMessage` take precedence. @default none */
   readonly headers?: Resolvable<HeadersLike>
-  /** Further fields of the body of each message; those of one `sendMessage` come on top. @default none */
+  /** Additional fields of the body of each message; those of one `sendMessage` take precedence. @default none */
   readonly body?: Resolvable<object>
   /** As in `fetch`. @default as `fetch` has it: to the same origin */
   readonly credentials?: Resolvable<RequestCredentials>
-  /** Makes the request of a message anew: what it returns is sent as it is. @default none */
+  /** Builds the request of a message: what it returns is sent unchanged. @default none */
   readonly prepareSendMessagesRequest?: (
     request: PreparedRequest & {
       readonly messages: Message[]
@@ -40,12 +39,13 @@ export interface ChatTransportOptions<Message = LoadedMessage> extends Pick<
       readonly messageId: string | undefined
     },
   ) => Changed<RequestChange & { readonly body: object }>
-  /** Makes the request that resumes a stream anew. @default none */
+  /** Builds the request that resumes a stream. @default none */
   readonly prepareReconnectToStreamRequest?: (
     request: PreparedRequest,
   ) => Changed<RequestChange> | undefined
 }
 
+/** What a `prepare…` function gets: the request as it would be sent. */
 export interface PreparedRequest {
   readonly api: string
   readonly id: string
@@ -55,14 +55,19 @@ export interface PreparedRequest {
   readonly requestMetadata: unknown
 }
 
+/** What a `prepare…` function may change of the request; absent fields stay as they are. */
 export interface RequestChange {
   readonly api?: string | undefined
   readonly headers?: HeadersLike | undefined
   readonly credentials?: RequestCredentials | undefined
 }
+/** A change, or a promise of one. */
 export type Changed<Change> = Change | PromiseLike<Change>
 
-/** A value that fits, a promise of one, or a function that returns either: those are looked at when they are used. */
+/**
+ * A value that fits, a promise of one, or a function that returns either: the latter two are checked when they are
+ * used.
+ */
 const resolvable = (
   what: string,
   fits: (value: unknown) => boolean,
@@ -98,62 +103,66 @@ export const chatTransportRules: OptionTable<ChatTransportOptions> = {
   prepareReconnectToStreamRequest: callback('none'),
 }
 
-/** What `useChat` says with each request of its own. */
+/** What `useChat` passes with each of its requests. */
 export interface RequestOptions {
   /** The thread. */
   readonly chatId: string
-  /** Of this request, on top of the transport's. @default none */
+  /** Headers of this request, in addition to the transport's. @default none */
   readonly headers?: HeadersLike | undefined
-  /** Fields of its body, on top of the transport's. @default none */
+  /** Fields of its body, in addition to the transport's. @default none */
   readonly body?: object | undefined
-  /** Handed to `prepareSendMessagesRequest`, and not sent. @default none */
+  /** Passed to `prepareSendMessagesRequest`, and not sent. @default none */
   readonly metadata?: unknown
-  /** Ends the reading of the answer, and not the answer: that is `stop`. @default never */
+  /** Ends the reading of the answer, not the run: that is `stop`. @default never */
   readonly abortSignal?: AbortSignal | undefined
 }
+/** What `useChat` passes when a message is sent or an answer regenerated. */
 export interface SendOptions extends RequestOptions {
-  /** As the page has them: the last of the user's is sent, and answers to approvals; the rest is the ledger's. */
+  /**
+   * As the page has them: only the last one, the user's message or the answers to approvals, is sent; the rest comes
+   * from the ledger.
+   */
   readonly messages: readonly unknown[]
-  /** Whether a message is answered, or an answer made anew. */
+  /** Whether a message is answered, or an answer regenerated. */
   readonly trigger: 'submit-message' | 'regenerate-message'
   /** The message that is replaced. @default a new one; for an answer, the last */
   readonly messageId?: string | undefined
 }
 
 /**
- * Fits the `transport` of `useChat` in AI SDK 5, 6 and 7, whatever their message type is. What chunks are
- * is the SDK's to say, so here they are of no type of our own.
+ * Fits the `transport` of `useChat` in AI SDK 5, 6 and 7, whatever their message type is. The SDK defines the chunk
+ * type, so here it is a type parameter.
  */
 export interface ChatTransport<Message = LoadedMessage, Chunk = never> {
   /** A resumed stream begins at the beginning of the turn. */
   readonly resumeStreamIsReplay: true
-  /** Sends the newest message and streams the turn that answers it, over another connection where one breaks (RS10). */
+  /** Sends the newest message and streams the turn that answers it; reconnects where a connection breaks (RS10). */
   sendMessages(options: SendOptions): Promise<ReadableStream<Chunk>>
-  /** Streams the live turn from its beginning, as above; null where there is nothing to resume. */
+  /** Streams the live turn from its beginning, with the same reconnects; null where there is nothing to resume. */
   reconnectToStream(options: RequestOptions): Promise<ReadableStream<Chunk> | null>
   /**
-   * What the chat begins with after a reload: the newest messages, oldest first, without the turn that
-   * is being produced. `reconnectToStream` then replays exactly that turn, even if it has just ended.
+   * The initial messages of the chat after a reload: the newest ones, oldest first, without the turn that is being
+   * produced. `reconnectToStream` then replays exactly that turn, even if it has just ended.
    */
   load(chatId: string, limit?: number): Promise<Message[]>
   /**
-   * As `load`, with a page that was read elsewhere: by a server component, with `holdfast.messages(id, { live: 'exclude', sdk })`.
-   * Null is a chat that nobody has written to yet.
+   * Like `load`, for a page that was read elsewhere: by a server component, with `holdfast.messages(id, { live:
+   * 'exclude', sdk })`. Null is a chat without messages.
    */
   loadPage(chatId: string, page: LoadedPage | null): Message[]
-  /** `useChat`'s own `stop` only leaves; this ends the run, from any tab. */
+  /** `useChat`'s own `stop` only closes the stream; this ends the run, from any tab. */
   stop(chatId: string): Promise<void>
 }
 
-/** A page of messages as the server gives it: newest first, with the turn that was left out of it. */
+/** A page of messages as the server returns it: newest first, with the id of the turn that was left out. */
 export interface LoadedPage {
   readonly results: readonly unknown[]
   readonly live?: { readonly messageId: string } | null
 }
 
 /**
- * The transport for `useChat` that knows a Holdfast server. An option that it does not have, or whose value is wrong,
- * is an error that names it.
+ * The transport for `useChat` with a Holdfast server. An unknown option, or a wrong value, throws an error that names
+ * it.
  *
  * @example
  * const transport = createChatTransport({ sdk: 7, headers: () => ({ authorization: token() }) })
@@ -197,7 +206,7 @@ export function createChatTransport<Message = LoadedMessage, Chunk = never>(
     }
   }
 
-  /** A turn from its beginning: the one of this message, or whichever runs. */
+  /** Streams a turn from its beginning: the one of this message, or the live one. */
   const resume = async (
     resuming: RequestOptions,
     message: string | undefined,
@@ -235,7 +244,7 @@ export function createChatTransport<Message = LoadedMessage, Chunk = never>(
           trigger,
           messageId,
         })
-        // The server has the rest of the history, and believes only that.
+        // The server has the rest of the history, and trusts only its own.
         const own = { ...base.body, id, messages: messages.slice(-1), trigger, messageId }
         const { headers, ...init } = initOf(base, change)
         return api.open(change?.api ?? address, {
@@ -248,7 +257,7 @@ export function createChatTransport<Message = LoadedMessage, Chunk = never>(
       return resumingStream(await post(signal), {
         signal,
         again(message, until) {
-          // The same message twice is one message (RS5). To make an answer anew twice would be two answers.
+          // Sending the same message twice is idempotent (RS5). Regenerating an answer twice would produce two answers.
           const isSafe = trigger === 'submit-message'
           if (isSafe && (message === undefined || isAnswer(messages))) return post(until)
           return message === undefined ? null : resume(sending, message, until)
@@ -310,16 +319,16 @@ const resolve = async <Value>(value: Resolvable<Value> | undefined): Promise<Val
 const toRecord = (headers: HeadersLike | undefined): Readonly<Record<string, string>> =>
   headers instanceof Headers ? Object.fromEntries(headers) : (headers ?? {})
 
-/** A chat begins with its first message: one that nobody has written to yet is empty, not an error. */
-async function ifThere<Answer>(asked: Promise<Answer>): Promise<Answer | null> {
+/** A chat is created by its first message: one without messages is empty, not an error. */
+async function ifThere<Answer>(request: Promise<Answer>): Promise<Answer | null> {
   try {
-    return await asked
+    return await request
   } catch (error) {
     if (error instanceof ApiError && error.code === 'thread-not-found') return null
     throw error
   }
 }
 
-/** What a person decided, or a result of the page's: the page has the turn so far, and is sent what follows. */
+/** A decision of a person, or a result of the page's tools: the page has the turn so far, and is sent what follows. */
 const isAnswer = (messages: readonly unknown[]): boolean =>
   (messages.at(-1) as { readonly role?: unknown } | undefined)?.role === 'assistant'

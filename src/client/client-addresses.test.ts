@@ -46,15 +46,15 @@ it.each(Object.entries(clients))(
       const options: ApiOptions = {
         ...(baseUrl === undefined ? {} : { baseUrl }),
         ...(basePath === undefined ? {} : { basePath }),
-        // The first address is enough; what comes after is answered by nobody.
+        // The first address is enough; the request is never answered.
         fetch: (address) => {
           resolve(address instanceof Request ? address.url : address.toString())
           return new Promise(() => {})
         },
       }
       void ask(options)
-      const asked = await promise
-      expect(asked.slice(0, root.length)).toBe(root)
+      const requested = await promise
+      expect(requested.slice(0, root.length)).toBe(root)
     }
   },
 )

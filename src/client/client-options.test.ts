@@ -48,7 +48,7 @@ describe.each(doors)('%s', (where, rules, open) => {
     }
   })
 
-  it('[CF1] refuses what it does not have, and takes undefined for absent', () => {
+  it('[CF1] refuses unknown options, and treats undefined as absent', () => {
     const names = Object.keys(rules).join(', ')
     const fault = faultOf(() => open({ nonsenseXyz: 1 }))
     expect(fault).toBe(

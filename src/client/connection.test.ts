@@ -91,7 +91,7 @@ const table: Readonly<Record<keyof typeof states, Row>> = {
 }
 
 describe.each(Object.keys(table) as (keyof typeof states)[])('a connection that is: %s', (name) => {
-  it.each(Object.keys(inputs) as (keyof typeof inputs)[])('[RS8] is told: %s', (input) => {
+  it.each(Object.keys(inputs) as (keyof typeof inputs)[])('[RS8] gets the input: %s', (input) => {
     const before = states[name]
     const expected = table[name][input]
     const next = nextConnection(before, inputs[input])

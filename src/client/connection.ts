@@ -1,20 +1,21 @@
 import { assertNever } from '../core/assert-never.ts'
 
-/** Where a follower stands. Every state says what happens next, so a screen can say it too. */
+/** The state of a follower's connection. Every state determines what happens next, so the UI can show it too. */
 export type Connection =
-  /** Nobody looks, so nothing is connected. */
+  /** There is no subscriber, so nothing is connected. */
   | { readonly status: 'idle' }
-  /** `attempt`: how many tries before this one came to nothing; 0 for the first. */
+  /** `attempt`: the number of failed attempts before this one; 0 for the first. */
   | { readonly status: 'connecting'; readonly attempt: number }
-  /** `attempt`: how many tries before this one came to nothing. */
+  /** `attempt`: the number of failed attempts before this connection. */
   | { readonly status: 'live'; readonly attempt: number }
-  /** The server was not there, or asked to wait; it is tried again by itself after `delayMs`. */
+  /** The server was unreachable, or asked to wait; the client retries by itself after `delayMs`. */
   | { readonly status: 'backing-off'; readonly attempt: number; readonly delayMs: number }
-  /** The device says that it has no network; it is tried again when that changes. */
+  /** The device reports that it has no network; the client retries when that changes. */
   | { readonly status: 'offline' }
   /**
-   * Asking again by itself is of no use: the thread is gone or is not ours (`thread-not-found`), nobody is signed in
-   * (`not-authenticated`), or they may not come here at all (`forbidden`, `foreign-origin` …). `reconnect` of the client tries again.
+   * Retrying by itself is useless: the thread does not exist or belongs to another owner (`thread-not-found`), nobody
+   * is signed in (`not-authenticated`), or access is denied (`forbidden`, `foreign-origin` …). `reconnect` of the
+   * client tries again.
    */
   | { readonly status: 'refused'; readonly code: string }
 
@@ -27,24 +28,24 @@ export type ConnectionInput =
   | { readonly type: 'refused'; readonly code: string }
   | { readonly type: 'stopped' }
 
-/** A connection, or a try to get one, came to its end. */
+/** A connection, or an attempt to connect, has ended. */
 interface LostConnection {
   readonly type: 'lost'
-  /** It brought something, or stood for a while: the next loss is the first one again. */
+  /** Frames arrived, or it stayed open for a while: the next loss counts as the first one again. */
   readonly wasUseful: boolean
-  /** From 0 to 1: clients that lost one server must not all come back at once. */
+  /** From 0 to 1: clients that lost one server must not all reconnect at once. */
   readonly random: number
-  /** What the server asked for by `Retry-After`; 0 if it did not. */
+  /** The server's `Retry-After`; 0 if it sent none. */
   readonly retryAfterMs: number
 }
 
-/** What is to be done on the way into a state. */
+/** The action on entering a state. */
 export type ConnectionEffect =
   | { readonly type: 'connect' }
-  /** Wait, and then input `started`; less, if the network comes back. */
+  /** Wait, and then input `started`; earlier if the network comes back. */
   | { readonly type: 'wait'; readonly ms: number }
   | { readonly type: 'none' }
-  /** Nothing more is to be done by whoever input this. */
+  /** The caller has nothing more to do. */
   | { readonly type: 'stop' }
 
 export interface ConnectionStep {
@@ -53,12 +54,12 @@ export interface ConnectionStep {
 }
 
 const firstDelayMs = 250
-/** Also between two tries of a device that says it is offline: some say so and are not. */
+/** Also the interval of attempts while the device reports that it is offline: some report it wrongly. */
 const longestDelayMs = 10_000
 
 /**
- * How long to wait before the next try: doubled with each one in vain, half of it by chance. What the server asked
- * for comes on top, so that nobody is early and those who were told the same do not come at once.
+ * The delay before the next attempt: doubled with each failed one, half of it random. The server's `Retry-After` is
+ * added, so that no client is early and clients that got the same value do not return at once.
  */
 export function backOffMs(attempt: number, random: number, retryAfterMs = 0): number {
   const most = Math.min(longestDelayMs, firstDelayMs * 2 ** (attempt - 1))
@@ -66,8 +67,8 @@ export function backOffMs(attempt: number, random: number, retryAfterMs = 0): nu
 }
 
 /**
- * The lifecycle of a connection: a pure function of its state and an input. An input that does not
- * belong to the state, such as an answer to a request that was given up, changes nothing.
+ * The lifecycle of a connection: a pure function of its state and an input. An input that does not belong to the state,
+ * such as the response to an abandoned request, changes nothing.
  */
 export function nextConnection(connection: Connection, input: ConnectionInput): ConnectionStep {
   if (input.type === 'stopped') return step({ status: 'idle' }, { type: 'stop' })
@@ -78,7 +79,7 @@ export function nextConnection(connection: Connection, input: ConnectionInput): 
     case 'backing-off':
       return input.type === 'started' ? connectNow(connection.attempt) : stay(connection)
     case 'offline':
-      // Coming back is not the first time that this screen connects.
+      // Coming back online counts as a reconnect, not as the first connection.
       return input.type === 'started' ? connectNow(1) : stay(connection)
     case 'connecting':
       return input.type === 'opened'

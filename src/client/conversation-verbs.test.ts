@@ -42,7 +42,7 @@ async function open() {
   client.subscribe(() => {})
   await settled()
   server.taken()
-  const asked = () => server.requests.slice(-1).map(({ line, body }) => ({ line, body }))
+  const lastRequest = () => server.requests.slice(-1).map(({ line, body }) => ({ line, body }))
   const shown = () => client.getSnapshot().messages.map(({ id }) => id as string)
   const pending = () => client.getSnapshot().pending.map(({ id, state }) => `${id} ${state}`)
   const queue = () =>
@@ -52,30 +52,30 @@ async function open() {
       return [id, text, mode, ...(held ? ['held'] : [])].join(' ')
     })
   let stored = 2
-  /** Stores events, and tells them. */
+  /** Stores events, and sends them as a frame. */
   const happen = async (...events: readonly NewEvent[]) => {
     server.store(...events)
     await server.stream().frame(server.frameAfter(stored))
     stored += events.length
   }
-  return { server, client, asked, shown, pending, queue, happen }
+  return { server, client, lastRequest, shown, pending, queue, happen }
 }
 
-describe('what waits', () => {
-  it('[IN1] says with the message what is to become of it, also when it is sent again', async () => {
-    const { server, client, asked, pending } = await open()
+describe('a queued input', () => {
+  it('[IN1] sends `whenBusy` with the message, also when it is retried', async () => {
+    const { server, client, lastRequest, pending } = await open()
     server.on(/chat/, () => refusal(503, 'store-locked'))
     await expect(client.send(hi, { whenBusy: 'steer' })).rejects.toBeInstanceOf(ApiError)
-    expect(asked()).toMatchObject([{ line: 'POST /api/chat', body: { whenBusy: 'steer' } }])
+    expect(lastRequest()).toMatchObject([{ line: 'POST /api/chat', body: { whenBusy: 'steer' } }])
     expect(pending()).toEqual(['new-1 failed'])
     server.on(/chat/, () => eventStream('data: [DONE]\n\n'))
     await client.retry('new-1')
-    expect(asked()).toMatchObject([
+    expect(lastRequest()).toMatchObject([
       { body: { whenBusy: 'steer', messages: [{ id: 'new-1', role: 'user', parts: hi }] } },
     ])
   })
 
-  it('[IN1] is left to the server where nothing was said', async () => {
+  it('[IN1] leaves `whenBusy` to the server where none was given', async () => {
     const { server, client } = await open()
     server.on(/chat/, () => eventStream('data: [DONE]\n\n'))
     await client.send(hi)
@@ -105,7 +105,7 @@ describe('what waits', () => {
     expect(queue()).toEqual(['y y queue', 'z z queue'])
   })
 
-  it('[IN2] comes with the page, for who was not there when it was said', async () => {
+  it('[IN2] comes with the page, for a client that loads later', async () => {
     const server = createScriptedServer(said('a'))
     const input = { id: 'x', text: 'x', parts: hi, mode: 'queue', held: true }
     server.on(/messages/, () =>
@@ -126,24 +126,24 @@ describe('what waits', () => {
   })
 
   it('[IN2] [IN5] is edited, moved, withdrawn and released by its own route', async () => {
-    const { server, client, asked } = await open()
+    const { server, client, lastRequest } = await open()
     server.on(/queue/, ({ line }) =>
       line.startsWith('DELETE') ? new Response(null, { status: 204 }) : Response.json({}),
     )
     const base = '/api/threads/t/queue'
     await client.editQueued('x/y', 'words')
-    expect(asked()).toEqual([{ line: `PATCH ${base}/x%2Fy`, body: { text: 'words' } }])
+    expect(lastRequest()).toEqual([{ line: `PATCH ${base}/x%2Fy`, body: { text: 'words' } }])
     await client.moveQueued('x', 'y')
-    expect(asked()).toEqual([{ line: `PATCH ${base}/x`, body: { before: 'y' } }])
+    expect(lastRequest()).toEqual([{ line: `PATCH ${base}/x`, body: { before: 'y' } }])
     await client.moveQueued('x', null)
-    expect(asked()).toEqual([{ line: `PATCH ${base}/x`, body: { before: null } }])
+    expect(lastRequest()).toEqual([{ line: `PATCH ${base}/x`, body: { before: null } }])
     await client.withdraw('x')
-    expect(asked()).toEqual([{ line: `DELETE ${base}/x`, body: undefined }])
+    expect(lastRequest()).toEqual([{ line: `DELETE ${base}/x`, body: undefined }])
     await client.release()
-    expect(asked()).toEqual([{ line: `POST ${base}/release`, body: {} }])
+    expect(lastRequest()).toEqual([{ line: `POST ${base}/release`, body: {} }])
   })
 
-  it('[IN2] stays as it is shown when the run was first, and who wanted to change it is told', async () => {
+  it('[IN2] stays unchanged when the run took it first, and the change rejects', async () => {
     const { server, client, queue, happen } = await open()
     await happen(queued('x'))
     server.on(/queue/, () => refusal(409, 'input-taken'))
@@ -159,8 +159,8 @@ describe('what waits', () => {
 })
 
 describe('versions and forks', () => {
-  it('[VR1] a version is shown when it has been read, and its effects are told', async () => {
-    const { server, client, asked, shown } = await open()
+  it('[VR1] a version is shown when it has been read, and its effects are returned', async () => {
+    const { server, client, lastRequest, shown } = await open()
     const effects = [{ toolCallId: 'c', toolName: 'charge_card' }]
     server.on(/show/, () => {
       server.store(retired('b'), said('b2'))
@@ -171,23 +171,23 @@ describe('versions and forks', () => {
     expect(server.requests.map(({ line }) => line)).toContain(
       'POST /api/threads/t/messages/b2/show',
     )
-    expect(asked()[0]?.line).toContain('GET /api/threads/t/messages?')
+    expect(lastRequest()[0]?.line).toContain('GET /api/threads/t/messages?')
   })
 
-  it('[VR1] while a turn runs nothing is shown in its place, and who asked is told', async () => {
+  it('[VR1] while a turn runs no other version is shown, and the request rejects', async () => {
     const { server, client, shown } = await open()
     server.on(/show/, () => refusal(409, 'run-active'))
     await expect(client.show('b2')).rejects.toMatchObject({ code: 'run-active' })
     expect(shown()).toEqual(['a', 'b'])
   })
 
-  it('[VR1] an edit names what it replaces, a new answer the message that it is of', async () => {
-    const { server, client, asked } = await open()
+  it('[VR1] an edit names what it replaces, a regenerated answer its message', async () => {
+    const { server, client, lastRequest } = await open()
     server.on(/chat/, () => eventStream('data: [DONE]\n\n'))
     await client.send(hi, { replaces: 'b' })
-    expect(asked()).toMatchObject([{ body: { messageId: 'b', trigger: 'submit-message' } }])
+    expect(lastRequest()).toMatchObject([{ body: { messageId: 'b', trigger: 'submit-message' } }])
     await client.regenerate('turn-1')
-    expect(asked()).toMatchObject([
+    expect(lastRequest()).toMatchObject([
       { body: { messageId: 'turn-1', trigger: 'regenerate-message', messages: [] } },
     ])
   })
@@ -207,10 +207,10 @@ describe('versions and forks', () => {
     ['b', { messageId: 'b' }],
     [undefined, {}],
   ])('[VR4] a fork of %s is made by its route, and its id is given back', async (at, body) => {
-    const { server, client, asked } = await open()
+    const { server, client, lastRequest } = await open()
     server.on(/fork/, () => Response.json({ id: 't2', title: 'A fork' }))
     expect(await client.fork(at)).toEqual({ threadId: 't2' })
-    expect(asked()).toEqual([{ line: 'POST /api/threads/t/fork', body }])
+    expect(lastRequest()).toEqual([{ line: 'POST /api/threads/t/fork', body }])
   })
 
   it('[VR4] a fork that is refused rejects', async () => {

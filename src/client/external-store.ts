@@ -1,14 +1,17 @@
-/** A value that can be watched: what `useSyncExternalStore` and every other framework can bind to. */
+/** A value that can be subscribed to: what `useSyncExternalStore` and every other framework can bind to. */
 export interface ExternalStore<Value> {
   /** The same object as before while nothing changed. */
   readonly getSnapshot: () => Value
-  /** Called after each change until what it returns is called. The first listener starts the work, the last one ends it. */
+  /**
+   * The listener is called after each change until the returned function is called. The first listener starts the work,
+   * the last one ends it.
+   */
   readonly subscribe: (listener: () => void) => () => void
 }
 
-/** One that can also be listened to as long as others keep it going. */
+/** A store that can also be observed without keeping it active. */
 export interface ObservableStore<Value> extends ExternalStore<Value> {
-  /** Like `subscribe`, but does not count as somebody who looks: what nobody else watches stands still. */
+  /** Like `subscribe`, but does not count as a subscriber: without any subscriber the store does no work. */
   readonly observe: (listener: () => void) => () => void
 }
 
@@ -16,7 +19,7 @@ export interface WritableStore<Value> extends ObservableStore<Value> {
   readonly update: (change: (value: Value) => Value) => void
 }
 
-/** `onWatched` runs with the first listener; what it returns runs after the last one has gone. */
+/** `onWatched` runs with the first listener; its returned function runs after the last one is gone. */
 export function createExternalStore<Value>(
   initial: Value,
   onWatched: () => () => void = () => () => {},
@@ -50,7 +53,7 @@ export function createExternalStore<Value>(
   }
 }
 
-/** A listener that throws takes nothing from the others, nor from whoever made the change; it is reported. */
+/** A listener that throws affects neither the others nor the code that made the change; its error is reported. */
 function callSafely(listener: () => void): void {
   try {
     listener()

@@ -21,7 +21,7 @@ const text = (frame: unknown) => `data: ${JSON.stringify(frame)}\n\n`
 const event = (seq: number, id: string) => ({ ...said(id), seq })
 const reads = ['GET ', 'GET /messages?format=ledger&results=lazy&limit=30']
 
-describe('what comes over the line', () => {
+describe('what arrives over the connection', () => {
   const cases: Readonly<
     Record<
       string,
@@ -134,7 +134,7 @@ describe('what comes over the line', () => {
     expect(server.taken()).toEqual([])
   })
 
-  it('[RS2] says so while the server cannot save, until it can or another connection is there', async () => {
+  it('[RS2] shows that saving is interrupted, until it is not or another connection is open', async () => {
     const { server, client } = await follow()
     const isInterrupted = () => client.getSnapshot().isSavingInterrupted
     const note = (status: string) => server.stream().send(`event: saving\n${text({ status })}`)
@@ -149,7 +149,7 @@ describe('what comes over the line', () => {
   })
 })
 
-describe('how a line ends', () => {
+describe('how a connection ends', () => {
   const ends: Readonly<Record<string, (following: Following) => Promise<void>>> = {
     'in good order': ({ server }) => server.stream().end(),
     broken: ({ server }) => server.stream().break(),
@@ -175,8 +175,8 @@ describe('how a line ends', () => {
   })
 })
 
-describe('a thread that was made anew under its id', () => {
-  it('[RS9] is read anew, where the server does not have the place', async () => {
+describe('a thread that was created again under its id', () => {
+  it('[RS9] is read again, where the server does not have the place', async () => {
     const { server, client, ids, status } = await follow()
     const before = client.getSnapshot()
     server.makeAnew(said('new'))
@@ -191,14 +191,14 @@ describe('a thread that was made anew under its id', () => {
     expect(server.taken()).toEqual(['GET /events?after=2', ...reads, 'GET /events?after=1'])
   })
 
-  it('[RS9] is read anew once in a while, where the server never has the place', async () => {
+  it('[RS9] is read again at intervals, where the server never has the place', async () => {
     const { server } = await follow()
     server.on(/events/, () => refusal(400, 'bad-request'))
     await server.stream().end()
     await server.clock.advance(60_000)
-    const asked = server.taken().filter((line) => line.includes('/events')).length
-    expect(asked).toBeGreaterThan(5)
-    expect(asked).toBeLessThan(15)
+    const requests = server.taken().filter((line) => line.includes('/events')).length
+    expect(requests).toBeGreaterThan(5)
+    expect(requests).toBeLessThan(15)
   })
 
   it('[RS9] that is empty shows nothing of the one before', async () => {
@@ -246,7 +246,7 @@ describe('older pages while live', () => {
     expect(client.getSnapshot()).toMatchObject({ hasOlder: false, isLoadingOlder: false })
   })
 
-  it('[RS9] do not bring back what was retired while they were on their way', async () => {
+  it('[RS9] do not bring back what was retired while they were in flight', async () => {
     const { server, client, ids } = await follow({ pageSize: 1 })
     const gate = Promise.withResolvers<void>()
     server.on(/cursor=/, async () => {
@@ -261,7 +261,7 @@ describe('older pages while live', () => {
     expect(ids()).toEqual(['b', 'c'])
   })
 
-  it('[RS9] that fail can be asked for again', async () => {
+  it('[RS9] that fail can be requested again', async () => {
     const { server, client, ids } = await follow({ pageSize: 1 })
     const heal = server.on(/cursor=/, () => refusal(503, 'store-locked'))
     await expect(client.loadOlder()).rejects.toThrow('store-locked.')

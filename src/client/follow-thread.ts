@@ -14,40 +14,40 @@ export interface FollowOptions {
   readonly clock: ClientClock
   readonly network: Network
   readonly random: () => number
-  /** The seq that the follower has reached; asked anew for each connection. */
+  /** The seq that the follower has reached; read for each connection. */
   readonly position: () => Seq
-  /** The same as the server said it: a seq, and which history it belongs to. */
+  /** The server's place for it: the seq and the history it belongs to. */
   readonly place: () => string
   /**
-   * Brings the follower to a place from which it can follow; called until it succeeds. `isStale`: the place that
-   * it has is of no use, so it is to read what is stored and show that.
+   * Loads a state from which the thread can be followed; called until it succeeds. `isStale`: the current place is
+   * invalid, so the stored messages have to be read and shown.
    */
   readonly load: (isStale: boolean, signal: AbortSignal) => Promise<void>
-  /** With the place that it leads to. */
+  /** With the place after the frame. */
   readonly onFrame: (frame: EventFrame, place: string) => void
   readonly onSaving: (note: SavingNote) => void
   readonly onConnection: (input: ConnectionInput) => ConnectionEffect
 }
 
-/** A connection that stood so long served, though nothing happened in the thread. */
+/** A connection that stayed open for this long was useful, even if nothing happened in the thread. */
 const usefulMs = 5_000
 
 /**
- * Follows a thread until it is told to stop: connects, reads frames, and after any loss connects again from where
- * it was. A frame that does not follow on the one before, or cannot be read, is never applied, and a place that
- * the server does not have is of another history: then what is stored is read anew, so that nothing can be
- * missing from what is shown, and nothing can be in it that is not there.
+ * Follows a thread until the signal aborts: connects, reads frames, and after any loss reconnects at its place. A frame
+ * that does not continue the previous one, or cannot be read, is never applied, and a place that the server does not
+ * have belongs to another history: then the stored messages are read again, so that the view neither lacks nor contains
+ * anything that is not stored.
  */
 export async function followThread(options: FollowOptions, signal: AbortSignal): Promise<void> {
   const { api, clock, network, onConnection } = options
   const path = `/api/threads/${encodeURIComponent(options.threadId)}/events`
   let place: 'unknown' | 'known' | 'stale' = 'unknown'
 
-  /** Reads until the line ends, however it does. True if it was worth having been opened. */
+  /** Reads until the connection ends, in whatever way. True if the connection was useful. */
   const readFrames = async (
     response: Response,
     either: AbortSignal,
-    heard: () => void,
+    onReceived: () => void,
   ): Promise<boolean> => {
     const { body } = response
     if (body === null || !isEventStream(response)) {
@@ -58,14 +58,14 @@ export async function followThread(options: FollowOptions, signal: AbortSignal):
     const opened = clock.now()
     let frames = 0
     try {
-      for await (const event of readSse(untilAborted(body, either), heard)) {
+      for await (const event of readSse(untilAborted(body, either), onReceived)) {
         const outcome = receive(event, options)
         if (outcome === 'applied') frames++
         if (outcome === 'stale') place = 'stale'
         if (outcome === 'stale' || signal.aborted) break
       }
     } catch {
-      // The line broke: what came before it stands, and the rest comes with the next connection.
+      // The connection broke: what arrived before is valid, and the rest comes with the next connection.
     }
     return frames > 0 || clock.now() - opened >= usefulMs
   }
@@ -87,7 +87,7 @@ export async function followThread(options: FollowOptions, signal: AbortSignal):
     } catch (error) {
       if (error instanceof ApiError) {
         retryAfterMs = error.retryAfterMs
-        // The server has no such place: it is not the history that was being followed (OP6).
+        // The server does not have this place: it is not the history that was being followed (OP6).
         const isElsewhere = error.status === 400 || error.code === 'other-history'
         if (place === 'known' && isElsewhere) place = 'stale'
         else if (isFinal(error)) return { type: 'refused', code: refusalOf(error) }
@@ -119,7 +119,7 @@ function receive({ id, event, data }: SseEvent, options: FollowOptions): Outcome
     options.onSaving(JSON.parse(data) as SavingNote)
     return 'ignored'
   }
-  // What has another name is not a frame; a newer server may have some.
+  // An event with another name is not a frame; a newer server may send some.
   if (event !== undefined && event !== 'message') return 'ignored'
   const frame = parseEventFrame(data)
   if (frame === null || frame.after > options.position()) return 'stale'
@@ -127,20 +127,23 @@ function receive({ id, event, data }: SseEvent, options: FollowOptions): Outcome
   try {
     options.onFrame(frame, id ?? String(frame.seq))
   } catch {
-    // It looks like a frame and cannot be folded: what is stored can be shown all the same.
+    // It parses as a frame but cannot be folded: the stored messages can be shown all the same.
     return 'stale'
   }
   return 'applied'
 }
 
-/** Ends with the signal also where the `fetch` that was given takes no notice of it. */
+/** Ends with the signal, even if the given `fetch` ignores it. */
 const untilAborted = (
   body: ReadableStream<Uint8Array>,
   signal: AbortSignal,
 ): ReadableStream<Uint8Array> =>
   body.pipeThrough(new TransformStream<Uint8Array, Uint8Array>(), { signal })
 
-/** What stands before the server, such as a sign-in, refuses in its own words: only its status is known then. */
+/**
+ * Something in front of the server, such as a sign-in, refused the request without our error codes: only its status is
+ * known.
+ */
 function refusalOf({ status, code }: ApiError): string {
   if (code !== 'http-error') return code
   if (status === 401) return 'not-authenticated'

@@ -59,7 +59,7 @@ export {
 } from '../views/chat-message.ts'
 export { type MessageVersion, type ShownVersions, versionsOf } from '../core/versions.ts'
 export type { ForkOrigin, TitleGiver } from '../core/thread.ts'
-// What the signatures above are made of: whoever names a part of one needs its type.
+// Types that occur in the signatures above.
 export type {
   Changed as PreparedChange,
   PreparedRequest,
@@ -68,7 +68,7 @@ export type {
   SendOptions,
 } from './chat-transport.ts'
 export type { LoadedToolState } from './loaded-message.ts'
-export type { ChatStatus, Validated as ValidatedWord } from '../views/call-words.ts'
+export type { ChatStatus, Validated as ValidatedWord } from '../views/call-status.ts'
 export type { LazyHref, LazyOptions } from '../views/lazy-output.ts'
 export type { SdkVersion } from '../views/ui-vocabulary.ts'
 export type { UserFile } from '../views/user-content.ts'
@@ -76,4 +76,4 @@ export type { ChatDraft } from '../views/chat-message.ts'
 export type { Attempt } from '../views/shown-parts.ts'
 export type { InputMode, InputQueue, NewInput, QueuedInput } from '../core/queued-input.ts'
 export type { WhenBusy } from '../protocol/chat-body.ts'
-export type { ChatSteering } from '../views/chat-message.ts'
+export type { ChatReply, ChatSteering } from '../views/chat-message.ts'

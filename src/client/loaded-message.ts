@@ -1,7 +1,7 @@
 /**
- * A message of a page as far as AI SDK 5, 6 and 7 agree on it, so that it fits the `messages` of each
- * one's `useChat`. There may be more in it than is said here, such as approvals: who wants to look at
- * that names the type of their SDK, `createChatTransport<UIMessage>(…)`.
+ * A message of a page, with the fields on which AI SDK 5, 6 and 7 agree, so that it fits the `messages` of each
+ * version's `useChat`. It may contain more, such as approvals: to read that, name the type of your SDK,
+ * `createChatTransport<UIMessage>(…)`.
  */
 export interface LoadedMessage {
   id: string
@@ -27,6 +27,7 @@ export type LoadedPart =
   | ({ type: `tool-${string}`; toolCallId: string } & LoadedToolState)
   | ({ type: 'dynamic-tool'; toolName: string; toolCallId: string } & LoadedToolState)
 
+/** The states of a tool part that AI SDK 5, 6 and 7 have in common. */
 export type LoadedToolState =
   | { state: 'input-streaming' | 'input-available'; input: unknown }
   | { state: 'output-available'; input: unknown; output: unknown; preliminary?: boolean }

@@ -44,7 +44,7 @@ describe('a wait', () => {
     expect([isOver, opened.leftOver()]).toEqual([true, nothingLeft])
   })
 
-  it('[RS8] that nobody wants is over at once', async () => {
+  it('[RS8] with an aborted signal ends at once', async () => {
     const { network, leftOver } = open()
     await network.wait(1_000, AbortSignal.abort())
     expect(leftOver()).toEqual(nothingLeft)
@@ -74,7 +74,7 @@ describe('a guard', () => {
 describe('a browser', () => {
   afterEach(() => vi.unstubAllGlobals())
 
-  it('[RS8] says when it goes offline and comes back, until nobody listens', () => {
+  it('[RS8] reports when it goes offline and comes back, until unsubscribed', () => {
     const target = new EventTarget()
     vi.stubGlobal('addEventListener', target.addEventListener.bind(target))
     vi.stubGlobal('removeEventListener', target.removeEventListener.bind(target))
@@ -89,7 +89,7 @@ describe('a browser', () => {
     expect(changes).toBe(2)
   })
 
-  it('[RS8] is not needed: what says nothing is online', () => {
+  it('[RS8] is not needed: without one the device counts as online', () => {
     vi.stubGlobal('navigator', undefined)
     expect(browserConnectivity.isOnline()).toBe(true)
     browserConnectivity.watch(() => {})()

@@ -1,4 +1,4 @@
-/** Time as a client sees it. A test puts its own in, and then decides when something happens. */
+/** Time as a client sees it. A test replaces it, and controls when something happens. */
 export interface ClientClock {
   /** Milliseconds, of which only differences count. */
   readonly now: () => number
@@ -6,6 +6,7 @@ export interface ClientClock {
   readonly after: (ms: number, call: () => void) => () => void
 }
 
+/** The clock and timers of the system. */
 export const systemClock: ClientClock = {
   now: () => Date.now(),
   after(ms, call) {
@@ -14,14 +15,14 @@ export const systemClock: ClientClock = {
   },
 }
 
-/** What the device says of its network. */
+/** The network status that the device reports. */
 export interface Connectivity {
   readonly isOnline: () => boolean
   /** Calls at each change; the returned function ends it. */
   readonly watch: (onChange: () => void) => () => void
 }
 
-/** Outside a browser every device is online, as far as anybody says. */
+/** Outside a browser every device counts as online. */
 export const browserConnectivity: Connectivity = {
   isOnline: () => globalThis.navigator?.onLine !== false,
   watch(onChange) {
@@ -34,22 +35,23 @@ export const browserConnectivity: Connectivity = {
   },
 }
 
-/** What a page knows of its network. Outside a browser, only silence tells. */
+/** The state of the network. Outside a browser, only silence indicates that a connection is dead. */
 export interface Network {
   readonly isOnline: () => boolean
-  /** Calls `cut` when a connection is of no use any more, though nobody ended it. */
+  /** Calls `cut` when an open connection is dead. */
   readonly guard: (cut: () => void) => ConnectionGuard
-  /** Ends early when the network comes back, and at once when the signal aborts. */
+  /** Resolves early when the network comes back, and at once when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
+/** Watches one open connection. */
 export interface ConnectionGuard {
-  /** Something came. */
+  /** Called when something arrives. */
   readonly heard: () => void
   readonly release: () => void
 }
 
-/** The server says something at least every 15 seconds; after three silences the line is dead. */
+/** The server sends something at least every 15 seconds; after three times that without data the connection is dead. */
 const silenceMs = 45_000
 
 export function createNetwork(
@@ -77,7 +79,7 @@ export function createNetwork(
     },
 
     wait(ms, signal) {
-      // It would never abort again, and the timer would outlive whoever waits.
+      // An aborted signal does not fire again, and the timer would outlive the caller.
       if (signal.aborted) return Promise.resolve()
       return new Promise((resolve) => {
         const done = () => {

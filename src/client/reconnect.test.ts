@@ -29,7 +29,7 @@ const unreachable: Answer = () => Promise.reject(new TypeError('fetch failed'))
 const html: Answer = () =>
   new Response('<!doctype html>', { headers: { 'content-type': 'text/html' } })
 
-/** How long each wait was, while the server goes on answering so. */
+/** The length of each wait, while every response is this one. */
 async function waits(answer: Answer, count: number, options: Partial<ThreadClientOptions> = {}) {
   const { server, connection } = await follow(options)
   server.on(/events/, answer)
@@ -58,8 +58,8 @@ describe('a server that does not serve', () => {
     ['answers with nothing', () => new Response(null, { status: 204 })],
     ['ends each stream at once', () => eventStream(': open\n\n')],
     ['sends what cannot be read', () => eventStream('data: {\n\n')],
-  ])('[RS8] that %s is asked less and less often', async (_, answer) => {
-    // The first line served for no time at all.
+  ])('[RS8] that %s is retried less and less often', async (_, answer) => {
+    // The first connection was open for no time at all.
     expect(await waits(answer, 8)).toEqual(growing)
   })
 
@@ -72,17 +72,17 @@ describe('a server that does not serve', () => {
     ['soon', 0],
     ['', 0],
     ['99999999999', 300_000],
-    // The clock stands at 08:53:20, and the first wait has passed by then.
+    // The clock is at 08:53:20, and the first wait has passed by then.
     ['Thu, 09 Oct 2025 08:53:50 GMT', 29_750],
     ['Thu, 09 Oct 2025 08:00:00 GMT', 0],
-  ])('[RS8] is not asked before Retry-After: %s', async (value, asked) => {
+  ])('[RS8] is not retried before Retry-After: %s', async (value, retryAfterMs) => {
     for (const status of [429, 503]) {
       const delays = await waits(() => refusal(status, 'later', { 'retry-after': value }), 2)
-      expect(delays).toEqual([250, asked + 500])
+      expect(delays).toEqual([250, retryAfterMs + 500])
     }
   })
 
-  it('[RS8] whose clock is another is asked by its own', async () => {
+  it('[RS8] with another clock is retried by that clock', async () => {
     const headers = {
       'retry-after': 'Thu, 01 Jan 2015 00:00:20 GMT',
       date: 'Thu, 01 Jan 2015 00:00:00 GMT',
@@ -90,7 +90,7 @@ describe('a server that does not serve', () => {
     expect(await waits(() => refusal(503, 'later', headers), 2)).toEqual([250, 20_500])
   })
 
-  it('[RS8] that has served again is asked soon after the next loss', async () => {
+  it('[RS8] that has served again is retried soon after the next loss', async () => {
     const { server, connection } = await follow()
     const heal = server.on(/events/, unreachable)
     await server.stream().end()
@@ -105,7 +105,7 @@ describe('a server that does not serve', () => {
     expect(connection()).toEqual({ status: 'backing-off', attempt: 1, delayMs: 250 })
   })
 
-  it('[RS8] has served also if nothing happened, when the line stood for a while', async () => {
+  it('[RS8] has served also if nothing happened, when the connection stayed open for a while', async () => {
     const { server, connection } = await follow()
     await server.stream().end()
     await server.clock.advance(250)
@@ -126,7 +126,7 @@ describe('a server that refuses', () => {
     [404, 'thread-not-found'],
     [410, 'gone'],
     [421, 'http-error'],
-  ])('[RS8] with %i is not asked again, and it says so', async (status, code) => {
+  ])('[RS8] with %i is not retried, and the state shows it', async (status, code) => {
     const answer = () =>
       code === 'http-error' ? new Response('', { status }) : refusal(status, code)
     const { server, connection, ids } = await follow()
@@ -136,7 +136,7 @@ describe('a server that refuses', () => {
     expect(connection()).toEqual({ status: 'refused', code })
     expect(server.taken()).toEqual(['GET /events?after=2'])
     expect(server.clock.timers()).toEqual([])
-    // What was shown stays.
+    // The view stays.
     expect(ids()).toEqual(['a', 'b'])
   })
 
@@ -152,7 +152,7 @@ describe('a server that refuses', () => {
     },
   )
 
-  it('[RS8] is asked again after a sign-in, with the headers of then', async () => {
+  it('[RS8] is retried after a sign-in, with the new headers', async () => {
     let token = 'old'
     const { server, client, connection, ids } = open({ headers: () => ({ authorization: token }) })
     server.on(/./, ({ headers }) =>
@@ -168,7 +168,7 @@ describe('a server that refuses', () => {
     expect(ids()).toEqual(['a', 'b'])
   })
 
-  it('[RS8] is asked again by whoever looks again', async () => {
+  it('[RS8] is retried by a new subscriber', async () => {
     const { server, client, connection, leave } = await follow()
     const heal = server.on(/events/, () => refusal(401, 'not-authenticated'))
     await server.stream().end()
@@ -195,7 +195,7 @@ describe('reconnect', () => {
     expect(server.openStreams()).toBe(1)
   })
 
-  it('[RS8] changes nothing while it is connected, or nobody looks', async () => {
+  it('[RS8] changes nothing while it is connected, or without a subscriber', async () => {
     const { server, client, leave } = await follow()
     client.reconnect()
     await settled()
@@ -207,7 +207,7 @@ describe('reconnect', () => {
 })
 
 describe('a device without a network', () => {
-  it('[RS8] says so at once, and goes on when it is back', async () => {
+  it('[RS8] shows it at once, and goes on when the network is back', async () => {
     const { server, connection, ids } = await follow()
     await server.setOnline(false)
     expect([connection(), server.openStreams()]).toEqual([{ status: 'offline' }, 0])
@@ -220,7 +220,7 @@ describe('a device without a network', () => {
     expect(ids()).toEqual(['a', 'b', 'c'])
   })
 
-  it('[RS8] that only says so is found out in the end', async () => {
+  it('[RS8] that wrongly reports it is tried all the same', async () => {
     const { server, connection } = await follow()
     await server.setOnline(false)
     await server.clock.advance(10_000)
@@ -237,7 +237,7 @@ describe('a device without a network', () => {
 })
 
 describe('silence', () => {
-  it('[RS8] for 45 seconds is the end of a line; a comment is no silence', async () => {
+  it('[RS8] for 45 seconds ends a connection; a comment is no silence', async () => {
     const { server, connection } = await follow()
     await server.clock.advance(44_000)
     await server.stream().send(': still here\n\n')
@@ -247,7 +247,7 @@ describe('silence', () => {
     expect([connection().status, server.openStreams()]).toEqual(['backing-off', 0])
   })
 
-  it('[RS8] of an answer that never comes, too', async () => {
+  it('[RS8] of a response that never comes, too', async () => {
     const { server, connection } = await follow()
     server.on(/events/, () => null)
     await server.stream().end()

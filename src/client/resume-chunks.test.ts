@@ -8,12 +8,12 @@ import { randomLedger } from '../testing/random-ledger.ts'
 import { createUiChunkCursor, nextChunks } from '../views/ui-chunks.ts'
 import { type AnyChunk, createResumedChunks } from './resume-chunks.ts'
 
-/** What a reader of these streams, one after the other, is given. */
+/** What a reader of these streams, one after the other, receives. */
 function read(...streams: readonly (readonly AnyChunk[])[]): readonly AnyChunk[] {
-  const told = createResumedChunks()
+  const received = createResumedChunks()
   return streams.flatMap((stream) => {
-    told.restart()
-    return stream.flatMap((chunk) => told.next(chunk) ?? [])
+    received.restart()
+    return stream.flatMap((chunk) => received.next(chunk) ?? [])
   })
 }
 
@@ -119,7 +119,7 @@ describe('what a reader already has is left out of a further stream', () => {
       [chunk('start', { messageId: 'm', messageMetadata: { a: 2 } })],
       [chunk('message-metadata', { messageMetadata: { a: 2 } })],
     ],
-    ['what is transient is always said', [start, saving], [start, saving], [saving]],
+    ['a transient chunk is always passed on', [start, saving], [start, saving], [saving]],
   ])('[RS10] %s', (_, first, second, expected) => {
     expect(read(first)).toEqual(first)
     expect(read(first, second)).toEqual([...first, ...expected])
@@ -145,8 +145,8 @@ function statesOf(seed: number): readonly (readonly Turn[])[] {
   })
 }
 
-/** As a server tells a turn that is in the state of that number when it is asked, and then tells some that follow. */
-function tell(states: readonly Turn[], from: number, random: Random, sdk: 5 | 6 | 7) {
+/** The chunks of a server for a turn in the state of that number at the request, followed by some later states. */
+function streamFrom(states: readonly Turn[], from: number, random: Random, sdk: 5 | 6 | 7) {
   let cursor = createUiChunkCursor({ sdk })
   return states.slice(from).flatMap((turn, index, { length }): readonly AnyChunk[] => {
     if (index > 0 && index < length - 1 && random.chance(0.5)) return []
@@ -173,22 +173,22 @@ async function fold(chunks: readonly AnyChunk[]): Promise<unknown> {
   return message === undefined ? undefined : JSON.parse(JSON.stringify(message))
 }
 
-describe.each([5, 6, 7] as const)('as AI SDK %i is told it', (sdk) => {
+describe.each([5, 6, 7] as const)('as streamed to AI SDK %i', (sdk) => {
   it('[RS10 FD1] a turn that breaks off anywhere, any number of times, is what it is unbroken', async () => {
     let cuts = 0
     for (let seed = 1; seed <= 40; seed++) {
       const random = createRandom(seed)
       for (const states of statesOf(seed)) {
         const streams: (readonly AnyChunk[])[] = []
-        let asked = 0
-        while (asked < states.length - 1) {
-          const last = asked + random.int(states.length - 1 - asked)
-          const told = tell(states.slice(0, last + 1), asked, random, sdk)
-          streams.push(told.slice(0, told.length - random.int(3)))
-          // Nothing is told before it is stored, so whoever is asked next knows that much.
-          asked = last + 1 + random.int(2)
+        let requested = 0
+        while (requested < states.length - 1) {
+          const last = requested + random.int(states.length - 1 - requested)
+          const chunks = streamFrom(states.slice(0, last + 1), requested, random, sdk)
+          streams.push(chunks.slice(0, chunks.length - random.int(3)))
+          // Only stored states are streamed, so the next stream begins at that state or later.
+          requested = last + 1 + random.int(2)
         }
-        const whole = tell(states, Math.min(asked, states.length - 1), random, sdk)
+        const whole = streamFrom(states, Math.min(requested, states.length - 1), random, sdk)
         cuts += streams.length
         expect(await fold(read(...streams, whole)), `seed ${seed}`).toEqual(await fold(whole))
       }

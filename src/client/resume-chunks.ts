@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 
-/** A chunk of an AI SDK UI message stream, as far as it is looked at here. The rest of it passes as it came. */
+/** A chunk of an AI SDK UI message stream, with the fields that are used here. The others pass unchanged. */
 export interface AnyChunk {
   readonly type: string
   readonly id?: string
@@ -15,15 +15,15 @@ export interface AnyChunk {
 }
 
 /**
- * What a reader has been given of a turn over any number of streams, each of which tells the turn from the same
- * beginning. The streams need not agree in where they cut a text, nor in the states between that they tell of.
+ * Tracks what a reader has received of a turn over any number of streams, each of which replays the turn from the same
+ * beginning. The streams may split a text differently, and may contain different intermediate states.
  */
 export interface ResumedChunks {
-  /** Of the message that is streamed; undefined before its `start`. */
+  /** The id of the message that is streamed; undefined before its `start`. */
   readonly messageId: () => string | undefined
-  /** A further stream begins. */
+  /** Another stream begins. */
   readonly restart: () => void
-  /** The next chunk of the stream: as it is, what is new of it, or null if the reader has all of it. */
+  /** The next chunk of the stream: unchanged, its new part, or null if the reader has all of it. */
   readonly next: (chunk: AnyChunk) => AnyChunk | null
 }
 
@@ -33,10 +33,13 @@ interface Span {
   start: string
   length: number
   isEnded: boolean
-  /** The provider metadata that the reader was told last. */
+  /** The last provider metadata that the reader received. */
   metadata: string | undefined
-  /** What a `start` that was left out said beyond that. It goes with the next chunk of the span. */
-  untold: JsonObject | undefined
+  /**
+   * Metadata of a `start` that was left out, which the reader does not have. It is sent with the next chunk of the
+   * span.
+   */
+  unsent: JsonObject | undefined
 }
 
 const spanKinds: ReadonlyMap<string, 'start' | 'delta' | 'end'> = new Map([
@@ -47,7 +50,7 @@ const spanKinds: ReadonlyMap<string, 'start' | 'delta' | 'end'> = new Map([
   ['reasoning-delta', 'delta'],
   ['reasoning-end', 'end'],
 ])
-/** Of these the last counts, and a client that has one takes the next in its place. */
+/** Of these the last one counts: a client replaces an earlier one. */
 const outcomes: ReadonlySet<string> = new Set([
   'tool-output-available',
   'tool-output-error',
@@ -62,7 +65,7 @@ export function createResumedChunks(): ResumedChunks {
   const spans = new Map<string, Span>()
   const latest = new Map<string, string>()
   const given = new Map<string, number>()
-  // Of the stream that is being read.
+  // State of the stream that is being read.
   let seen = new Map<string, number>()
   let places = new Map<string, number>()
 
@@ -88,16 +91,16 @@ export function createResumedChunks(): ResumedChunks {
     const isFirst = !hasStarted
     hasStarted = true
     messageId ??= chunk.messageId
-    const told = metadata
+    const previous = metadata
     if (chunk.messageMetadata !== undefined) metadata = toKey(chunk.messageMetadata)
     if (isFirst) return chunk
-    // A turn begins once; what its metadata has become since is said as it is in mid-turn.
-    return told === metadata
+    // A turn begins once; changes of its metadata since are sent as a chunk in mid-turn.
+    return previous === metadata
       ? null
       : { type: 'message-metadata', messageMetadata: chunk.messageMetadata ?? null }
   }
 
-  /** Providers number the texts of each step anew: the second text of an id is another one. */
+  /** Providers number the texts of each step from the start: the second text of an id is another one. */
   const textSpan = (chunk: AnyChunk, kind: 'start' | 'delta' | 'end'): AnyChunk | null => {
     const name = `${chunk.type.slice(0, -kind.length)} ${chunk.id ?? ''}`
     const key = `${name} ${kind === 'start' ? count(seen, name) : (seen.get(name) ?? 0)}`
@@ -108,21 +111,21 @@ export function createResumedChunks(): ResumedChunks {
       spans.set(key, { ...emptySpan, metadata: own && toKey(own) })
       return chunk
     }
-    if (own !== undefined) span.untold = toKey(own) === span.metadata ? undefined : own
+    if (own !== undefined) span.unsent = toKey(own) === span.metadata ? undefined : own
     if (kind === 'start' || span.isEnded) return null
     const give = (rest: AnyChunk): AnyChunk => {
-      const { untold } = span
-      if (untold === undefined) return rest
-      span.metadata = toKey(untold)
-      span.untold = undefined
-      return { ...rest, providerMetadata: untold }
+      const { unsent } = span
+      if (unsent === undefined) return rest
+      span.metadata = toKey(unsent)
+      span.unsent = undefined
+      return { ...rest, providerMetadata: unsent }
     }
     if (kind === 'end') {
       span.isEnded = true
       return give(chunk)
     }
     const rest = restOf(span, key, chunk, 'delta')
-    return rest.delta === '' && span.untold === undefined ? null : give(rest)
+    return rest.delta === '' && span.unsent === undefined ? null : give(rest)
   }
 
   const inputStart = (chunk: AnyChunk): AnyChunk | null => {
@@ -141,7 +144,7 @@ export function createResumedChunks(): ResumedChunks {
     const rest = restOf(span, key, chunk, 'inputTextDelta')
     return rest.inputTextDelta === '' ? null : rest
   }
-  /** What of a delta lies beyond what the reader has of the span. */
+  /** The part of a delta beyond what the reader has of the span. */
   const restOf = (
     span: Span,
     key: string,
@@ -168,7 +171,7 @@ export function createResumedChunks(): ResumedChunks {
       if (type === 'start') return start(chunk)
       if (type === 'tool-input-start') return inputStart(chunk)
       if (type === 'tool-input-delta') return inputDelta(chunk)
-      // What is transient is no part of the message, and no stream tells it again.
+      // A transient chunk is no part of the message, and no stream repeats it.
       if (chunk.transient === true) return chunk
       if (type === 'message-metadata') {
         const json = toKey(chunk.messageMetadata)
@@ -185,9 +188,9 @@ export function createResumedChunks(): ResumedChunks {
   }
 }
 
-/** Nothing follows it that the reader would miss. */
+/** Nothing follows this chunk that the reader would miss. */
 export const isLastChunk = ({ type, finishReason }: AnyChunk): boolean =>
-  // Why a turn failed is said after its `finish`.
+  // The error of a failed turn follows its `finish`.
   endings.has(type) && !(type === 'finish' && finishReason === 'error')
 
 const emptySpan: Span = {
@@ -195,11 +198,11 @@ const emptySpan: Span = {
   length: 0,
   isEnded: false,
   metadata: undefined,
-  untold: undefined,
+  unsent: undefined,
 }
 const inputKey = (chunk: AnyChunk): string => `tool-input ${chunk.toolCallId ?? ''}`
 
-/** The same text for the same value: a database may give the fields of an object in another order. */
+/** The same text for equal values: a database may return the fields of an object in another order. */
 const toKey = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) =>
     isJsonObject(inner) ? Object.fromEntries(Object.entries(inner).toSorted(byName)) : inner,

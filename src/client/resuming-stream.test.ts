@@ -13,7 +13,7 @@ const sse = (...chunks: readonly object[]) =>
   chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')
 const terminated = new TypeError('terminated')
 
-/** Says this, and breaks. */
+/** Sends these chunks, and breaks. */
 function breaking(...chunks: readonly object[]): Response {
   const pieces = [sse(...chunks)]
   const body = new ReadableStream<Uint8Array>({
@@ -27,7 +27,7 @@ function breaking(...chunks: readonly object[]): Response {
 }
 const unreachable = () => Promise.reject(new TypeError('fetch failed'))
 
-/** A reader of a stream whose further ones are answered like this, the last for ever. */
+/** A reader of a stream whose reconnects get these responses, the last one for ever. */
 function open(first: Response, ...answers: readonly (() => Response | Promise<Response>)[]) {
   const server = createScriptedServer()
   let count = 0
@@ -52,7 +52,7 @@ function open(first: Response, ...answers: readonly (() => Response | Promise<Re
 }
 
 describe('a stream that broke', () => {
-  it('[RS10] is asked for again, later each time, and goes on where it was', async () => {
+  it('[RS10] is requested again, later each time, and continues where it was', async () => {
     const { seen, end, clock, server } = open(
       breaking(start, textStart, delta('ab')),
       unreachable,
@@ -98,7 +98,7 @@ describe('a stream that broke', () => {
     expect(clock.timers()).toEqual([])
   })
 
-  it('[RS10] ends as it did, where nobody knows what to ask for', async () => {
+  it('[RS10] ends as it did, where there is nothing to request', async () => {
     const broken = open(breaking())
     await broken.clock.advance(250)
     expect(await broken.end).toBe(terminated)
@@ -127,7 +127,7 @@ describe('a stream that broke', () => {
     expect(half.seen).toEqual([start, ...failed])
   })
 
-  it('[RS10] is left when the reader leaves, also between two tries, with no timer and no request', async () => {
+  it('[RS10] ends when the reader leaves, also between two attempts, with no timer and no request', async () => {
     const waiting = open(breaking(start), unreachable)
     await settled()
     const left = new Error('left')
@@ -143,7 +143,7 @@ describe('a stream that broke', () => {
     expect(await asking.end).toBe(left)
   })
 
-  it('[RS10] is left when the stream is cancelled', async () => {
+  it('[RS10] ends when the stream is cancelled', async () => {
     const { fetch, clock, network, random } = createScriptedServer().options
     const api = createApi({ fetch })
     const again = (_: unknown, signal: AbortSignal) => api.open('/stream', { signal })

@@ -12,8 +12,8 @@ import {
 
 export interface ResumingStreamOptions {
   /**
-   * Asks for the turn again, from the same beginning. The id is that of its message, if it has said one. `null`: there
-   * is nothing to ask for, or nothing there any more.
+   * Requests the turn again, from the same beginning. The id is that of its message, if it is known. `null`: there is
+   * nothing to request, or it no longer exists.
    */
   readonly again: (
     messageId: string | undefined,
@@ -26,12 +26,12 @@ export interface ResumingStreamOptions {
   readonly random?: () => number
 }
 
-/** How long it is tried after a stream that brought something new. */
+/** How long reconnecting is tried after a stream that delivered something new. */
 const patienceMs = 60_000
 
 /**
- * The chunks of a turn, each once, over as many streams as it takes (RS10). When no further one can be had, it ends
- * as the one that broke has ended.
+ * The chunks of a turn, each once, over as many streams as necessary (RS10). When no further stream can be opened, it
+ * ends as the broken one has ended.
  */
 export function resumingStream<Chunk>(
   first: Response,
@@ -58,10 +58,10 @@ export function resumingStream<Chunk>(
 
 type Events = ReturnType<typeof readSse>
 
-/** How a stream came to its end. */
+/** How a stream ended. */
 type End =
   | { readonly kind: 'complete' }
-  /** It tells of another turn. */
+  /** The stream belongs to another turn. */
   | { readonly kind: 'foreign' }
   | { readonly kind: 'broken'; readonly hadNews: boolean; readonly end: () => void }
 
@@ -75,25 +75,25 @@ async function* follow(
   }: ResumingStreamOptions,
   signal: AbortSignal,
 ): AsyncGenerator<AnyChunk, void> {
-  const told = createResumedChunks()
-  let end = yield* passOn(first, told)
+  const received = createResumedChunks()
+  let end = yield* passOn(first, received)
   if (end.kind !== 'broken') return
   let endAsBroken = end.end
   let attempt = 0
   let retryAfterMs = 0
   let until = clock.now() + patienceMs
   for (;;) {
-    // Whoever left is told so, and not that the line broke.
+    // A reader that has left gets its own abort reason, not the broken connection.
     signal.throwIfAborted()
     await network.wait(backOffMs(++attempt, random(), retryAfterMs), signal)
     signal.throwIfAborted()
-    const opened = await open(() => again(told.messageId(), signal))
+    const opened = await open(() => again(received.messageId(), signal))
     signal.throwIfAborted()
     retryAfterMs = opened.kind === 'later' ? opened.retryAfterMs : 0
     if (opened.kind === 'never') return endAsBroken()
     if (opened.kind === 'open') {
-      told.restart()
-      end = yield* passOn(opened.events, told)
+      received.restart()
+      end = yield* passOn(opened.events, received)
       if (end.kind === 'complete') return
       if (end.kind === 'foreign') return endAsBroken()
       if (end.hadNews) {
@@ -106,8 +106,8 @@ async function* follow(
   }
 }
 
-/** Gives on what is new in a stream, until it ends. */
-async function* passOn(events: Events, told: ResumedChunks): AsyncGenerator<AnyChunk, End> {
+/** Passes on what is new in a stream, until it ends. */
+async function* passOn(events: Events, received: ResumedChunks): AsyncGenerator<AnyChunk, End> {
   let hadNews = false
   let isOver = false
   const broken = (end: () => void): End =>
@@ -123,8 +123,8 @@ async function* passOn(events: Events, told: ResumedChunks): AsyncGenerator<AnyC
       if (item.done === true) return broken(() => {})
       if (item.value.data === '[DONE]') return { kind: 'complete' }
       const chunk = JSON.parse(item.value.data) as AnyChunk
-      if (isOfAnother(chunk, told)) return { kind: 'foreign' }
-      const fresh = told.next(chunk)
+      if (isOfAnother(chunk, received)) return { kind: 'foreign' }
+      const fresh = received.next(chunk)
       isOver ||= isLastChunk(chunk)
       if (fresh === null) continue
       hadNews = true
@@ -135,9 +135,9 @@ async function* passOn(events: Events, told: ResumedChunks): AsyncGenerator<AnyC
   }
 }
 
-/** What a host's own address leads to need not be the turn that was asked for. */
-const isOfAnother = ({ type, messageId }: AnyChunk, told: ResumedChunks): boolean =>
-  type === 'start' && told.messageId() !== undefined && messageId !== told.messageId()
+/** An address of the host application need not return the requested turn. */
+const isOfAnother = ({ type, messageId }: AnyChunk, received: ResumedChunks): boolean =>
+  type === 'start' && received.messageId() !== undefined && messageId !== received.messageId()
 
 type Opened =
   | { readonly kind: 'open'; readonly events: Events }
@@ -150,7 +150,7 @@ async function open(ask: () => Promise<Response | null> | null): Promise<Opened>
     if (response === null || response.status === 204) return { kind: 'never' }
     return { kind: 'open', events: eventsOf(response) }
   } catch (error) {
-    // What is no answer of the server's comes from the host's own callbacks.
+    // An error that is no response of the server comes from the host application's own callbacks.
     return !(error instanceof ApiError) || isFinal(error)
       ? { kind: 'never' }
       : { kind: 'later', retryAfterMs: error.retryAfterMs }
@@ -159,9 +159,9 @@ async function open(ask: () => Promise<Response | null> | null): Promise<Opened>
 
 function eventsOf(response: Response): Events {
   if (!isEventStream(response)) {
-    // Otherwise a page of a proxy would be an answer in which nothing is said.
+    // Otherwise a page of a proxy would be an empty answer.
     void response.body?.cancel()
-    throw new ApiError(response.status, 'bad-answer', 'What the server answered is no stream.')
+    throw new ApiError(response.status, 'bad-answer', 'The response of the server is not a stream.')
   }
   return readSse(response.body as ReadableStream<Uint8Array>)
 }

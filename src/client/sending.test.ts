@@ -49,7 +49,11 @@ describe('a message that is written here', () => {
     ['there are too many', () => refusal(429, 'too-many'), 'too-many.'],
     ['nothing can be stored', () => refusal(503, 'store-locked'), 'store-locked.'],
     ['nobody is signed in', () => refusal(401, 'not-authenticated'), 'not-authenticated.'],
-    ['a proxy answers', () => new Response('<html>', { status: 502 }), 'The server answered 502.'],
+    [
+      'a proxy answers',
+      () => new Response('<html>', { status: 502 }),
+      'The server responded with 502.',
+    ],
     [
       'nobody answers',
       () => Promise.reject(new TypeError('fetch failed')),
@@ -76,7 +80,7 @@ describe('a message that is written here', () => {
     },
   )
 
-  it('[RS9] that was discarded on its way does not come back when it is refused', async () => {
+  it('[RS9] that was discarded in flight does not come back when it is refused', async () => {
     const { server, client, pending } = open()
     server.on(/chat/, async () => {
       client.discard('new-1')
@@ -111,7 +115,7 @@ describe('a message that is written here', () => {
     expect(shown()).toEqual(['a', 'b'])
   })
 
-  it('[RS8] opens no line when nobody looks any more', async () => {
+  it('[RS8] opens no connection without a subscriber', async () => {
     const { server, client, leftOver } = open({ isNew: true })
     const answer = Promise.withResolvers<Response>()
     server.on(/chat/, () => answer.promise)
@@ -126,7 +130,7 @@ describe('a message that is written here', () => {
 })
 
 describe('a decision', () => {
-  it('[AP2] that is sent twice is answered twice, and the second is told who was first', async () => {
+  it('[AP2] that is sent twice is answered twice, and the second answer names the first decider', async () => {
     const { server, client } = open()
     let count = 0
     const decided = {

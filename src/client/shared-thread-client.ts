@@ -12,7 +12,6 @@ export interface SharedThreadClientOptions extends ApiOptions {
   readonly shareId: string
   /**
    * How many messages are read at once.
-   *
    * @default 30
    */
   readonly pageSize?: number
@@ -24,7 +23,7 @@ export const sharedThreadClientRules: OptionTable<SharedThreadClientOptions> = {
   pageSize: wholeNumber(1, 200, '30'),
 }
 
-/** What a link shows, as a thread that can be read and not written to. */
+/** A shared thread: it can be read and not written to. */
 export interface SharedThreadClient extends ThreadClient {
   /** When it was shared, as an ISO date; null until it has been read. */
   readonly sharedAt: () => string | null
@@ -40,8 +39,8 @@ interface SharedPage {
 }
 
 /**
- * A thread as a link shows it (FK5). It is read when somebody first looks, and does not change: nothing is followed. Whatever would
- * change the thread rejects with the code `read-only`.
+ * A thread as a link shows it (FK5). It is read with the first subscriber, and does not change: nothing is followed.
+ * Methods that would change the thread reject with the code `read-only`.
  */
 export function createSharedThreadClient(options: SharedThreadClientOptions): SharedThreadClient {
   checkOptions('createSharedThreadClient', options, sharedThreadClientRules)
@@ -96,7 +95,7 @@ export function createSharedThreadClient(options: SharedThreadClientOptions): Sh
   }
 
   const refuse = async (): Promise<never> => {
-    throw new ApiError(405, 'read-only', 'This conversation is shared to be read.')
+    throw new ApiError(405, 'read-only', 'This shared conversation is read-only.')
   }
 
   return {

@@ -1,24 +1,24 @@
 import { checkOptions, type OptionTable, text } from '../core/check-options.ts'
 import { type ApiOptions, apiRules, createApi } from './api.ts'
 
-/** A link by which anybody may read a thread as it was when it was made. */
+/** A link by which anybody may read a thread as it was when the link was created. */
 export interface ShareItem {
   readonly id: string
-  /** Where its messages are read; a page that shows them has an address of the host's own. */
+  /** The address of its messages; a page that shows them has an address of the host application. */
   readonly url: string
-  /** Where the thread stood: nothing that came after it is shown. */
+  /** The thread's seq at that time: nothing after it is shown. */
   readonly seq: number
-  /** When it was made, as an ISO date. */
+  /** When it was created, as an ISO date. */
   readonly createdAt: string
 }
 
-/** The links of one thread, and what its owner can do with them. Each rejects with an `ApiError` when it fails. */
+/** The links of one thread, for its owner. Each method rejects with an `ApiError` when it fails. */
 export interface SharesClient {
   /** Newest first. */
   readonly list: () => Promise<readonly ShareItem[]>
-  /** Shares what is shown now; what comes later is not seen through the link. */
+  /** Shares what is visible now; later messages are not visible through the link. */
   readonly create: () => Promise<ShareItem>
-  /** Takes a link back: it shows nothing from then on. */
+  /** Revokes a link: it shows nothing from then on. */
   readonly revoke: (id: string) => Promise<void>
 }
 

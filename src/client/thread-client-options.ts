@@ -11,7 +11,7 @@ import type { ClientClock, Network } from './network.ts'
 
 /** The options of `createThreadClient`. */
 export interface ThreadClientOptions extends ApiOptions {
-  /** The thread that is shown. One that is not there yet is made by its first message. */
+  /** The thread that is shown. One that does not exist yet is created by its first message. */
   readonly threadId: string
   /**
    * How many messages are read at once.
@@ -20,32 +20,27 @@ export interface ThreadClientOptions extends ApiOptions {
    */
   readonly pageSize?: number
   /**
-   * A chat that does not exist yet: it begins with its first message.
-   *
+   * A chat that does not exist yet: it is created by its first message.
    * @default false
    */
   readonly isNew?: boolean
   /**
-   * From 0 to 1, for the share of a delay that is left to chance.
-   *
+   * From 0 to 1, for the random share of a delay.
    * @default Math.random
    */
   readonly random?: () => number
   /**
-   * Makes the ids of messages that are written here.
-   *
+   * Generates the ids of messages that are written here.
    * @default random ids
    */
   readonly newId?: () => string
   /**
-   * When a connection is dead, and how long to wait before the next.
-   *
+   * Decides when a connection is dead, and waits before the next.
    * @default the browser’s: dead after 45 s of silence or when the device goes offline
    */
   readonly network?: Network
   /**
-   * The time and the timers, for a test that decides when something happens.
-   *
+   * The time and the timers, for tests.
    * @default the system’s
    */
   readonly clock?: ClientClock

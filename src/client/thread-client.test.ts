@@ -13,7 +13,7 @@ function open(options: Partial<ThreadClientOptions> = {}) {
 }
 const nothingLeft = [0, []]
 
-describe('who looks', () => {
+describe('a subscriber', () => {
   it('[RS8] shares one connection with all others, which ends with the last', async () => {
     const { server, client, leftOver } = open()
     const calls = [0, 0, 0]
@@ -31,14 +31,14 @@ describe('who looks', () => {
     expect(client.getSnapshot().connection).toEqual({ status: 'idle' })
   })
 
-  it('[RS8] and only observes, connects nothing', async () => {
+  it('[RS8] that only observes connects nothing', async () => {
     const { server, client } = open()
     client.observe(() => {})
     await settled()
     expect(server.taken()).toEqual([])
   })
 
-  it('[RS8] comes back to what was there, and goes on from it', async () => {
+  it('[RS8] that returns sees what was loaded, and goes on from it', async () => {
     const { server, client, shown } = open()
     client.subscribe(() => {})()
     client.subscribe(() => {})
@@ -52,7 +52,7 @@ describe('who looks', () => {
     expect(server.taken()).toEqual([])
   })
 
-  it('[RS8] and throws, takes nothing from the others and nothing from the connection', async () => {
+  it('[RS8] that throws affects neither the others nor the connection', async () => {
     const report = vi.fn()
     vi.stubGlobal('reportError', report)
     const { server, client, shown } = open()
@@ -93,13 +93,13 @@ describe('leaving', () => {
     expect(leftOver()).toEqual(nothingLeft)
     expect(client.getSnapshot().connection).toEqual({ status: 'idle' })
     for (const { signal } of server.requests) expect(signal?.aborted).toBe(true)
-    const asked = server.requests.length
+    const before = server.requests.length
     await server.clock.advance(3_600_000)
-    expect(server.requests).toHaveLength(asked)
+    expect(server.requests).toHaveLength(before)
   })
 
   it.each(['connecting', 'live', 'backing-off'])(
-    '[RS8] in the middle of being told that it is %s',
+    '[RS8] in the middle of a notification that it is %s',
     async (status) => {
       const { server, client, leftOver } = open()
       const leave: () => void = client.subscribe(() => {
@@ -115,7 +115,7 @@ describe('leaving', () => {
     },
   )
 
-  it('[RS8] a `fetch` that takes no notice of signals changes nothing about it', async () => {
+  it('[RS8] a `fetch` that ignores signals makes no difference', async () => {
     const { server, client, shown, leftOver } = open()
     const fetchDeaf: typeof fetch = (input, { signal: _, ...init } = {}) =>
       server.options.fetch(input, init)
@@ -128,7 +128,7 @@ describe('leaving', () => {
     await settled()
     const ids = () => deaf.getSnapshot().messages.map(({ id }) => id as string)
     expect(ids()).toEqual(['a', 'b'])
-    // The answer to the first one comes late, and is of long ago.
+    // The response to the first request comes late, and is outdated.
     page.resolve(Response.json({ results: [], nextCursor: null, seq: 0 }))
     await settled()
     expect(ids()).toEqual(['a', 'b'])

@@ -20,7 +20,7 @@ import type {
   ThreadSnapshot,
 } from './thread-snapshot.ts'
 
-/** How many messages one read has at most, and how many reads look for a message that was shown. */
+/** The most messages in one read, and the most reads in search of a message that is to be shown. */
 const mostAtOnce = 200
 const mostPages = 10
 
@@ -37,8 +37,8 @@ interface ThreadHead extends Pick<ThreadSnapshot, 'title' | 'pinned' | 'archived
 }
 
 /**
- * A thread as a page shows it. It runs the same fold as the server over the same events; what it shows
- * is what is stored, and what was written here and is on its way.
+ * A thread as a page shows it. It runs the same fold as the server over the same events: it shows what is stored, and
+ * the messages written here that are in flight.
  */
 export function createThreadClient(options: ThreadClientOptions): ThreadClient {
   checkOptions('createThreadClient', options, threadClientRules)
@@ -48,18 +48,18 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
   const base = `/api/threads/${encodeURIComponent(threadId)}`
   const newId = options.newId ?? (() => crypto.randomUUID())
   let view: ThreadView = { seq: 0, messages: [] }
-  /** Where the view stands, as the server said it. */
+  /** The view's place, as the server sent it. */
   let place = '0'
   let cursor: string | null = null
   let exists = options.isNew !== true
   let isWatched = false
-  /** Grows when what is held is read anew: a page that was asked for before is then of no use. */
+  /** Incremented when everything is read again: a page that was requested before is then discarded. */
   let readings = 0
   let rereading: Promise<void> = Promise.resolve()
-  /** What happened since all that is held was asked for anew; null: it was not. */
+  /** Changes since everything was requested again; null: it was not. */
   let sinceOutdated: Change[] | null = null
-  /** What happened since an older page was asked for, which may not be in it. */
-  let sinceAsked: Change[] | null = null
+  /** Changes since an older page was requested, which may not be in it. */
+  let sinceRequested: Change[] | null = null
 
   const store = createExternalStore<ThreadSnapshot>(
     {
@@ -88,13 +88,14 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
 
   const show = (change: Partial<ThreadSnapshot> = {}) =>
     store.update((snapshot) => {
-      // What was shown again is not held yet: until it has been read, what was there before stays, whole.
+      // Messages that became visible again are not loaded yet: until they are, the previous messages stay, all of them.
       const messages = view.outdatedAt === undefined ? view.messages : snapshot.messages
       const { queue = snapshot.queue.length === 0 ? snapshot.queue : [] } = view
       const stored = storedIds({ ...view, messages })
       const last = messages.at(-1)
       const wanted = change.pending ?? snapshot.pending
-      // An edit has the id of the message that it replaces: two rows of one id would be drawn in each other's place.
+      // An edit has the id of the message that it replaces: two rows with one id would be rendered in each other's
+      // place.
       const pending = wanted.filter(({ id }) => !stored.has(id))
       return {
         ...snapshot,
@@ -117,7 +118,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
     const onConnection = (input: ConnectionInput): ConnectionEffect => {
       if (controller.signal.aborted) return { type: 'stop' }
       const { connection, effect } = nextConnection(store.getSnapshot().connection, input)
-      // A new connection is told again, if it is still so.
+      // The server repeats the note on a new connection if saving is still interrupted.
       show(input.type === 'opened' ? { connection, isSavingInterrupted: false } : { connection })
       return effect
     }
@@ -156,13 +157,13 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
 
   const apply = (changes: readonly Change[]) => {
     const next = foldThread(view, changes)
-    sinceAsked?.push(...changes)
+    sinceRequested?.push(...changes)
     sinceOutdated?.push(...changes)
     if (next === view) return
     view = next
     show()
     if (view.outdatedAt === undefined || sinceOutdated !== null) return
-    // What cannot be read is read by the connection: see `readAgain`.
+    // If this fails, the connection reads it: see `readAgain`.
     readAgain().catch(() => undefined)
   }
 
@@ -177,13 +178,13 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
   }
 
   const loadNewest = async (isStale: boolean, signal: AbortSignal) => {
-    // What is here already is a place to follow from: who comes back sees it at once, and then the rest.
+    // A loaded view is a place to follow from: a returning subscriber sees it at once, and then the rest.
     if (view.seq > 0 && !isStale && view.outdatedAt === undefined) return
     const [head, page] = await Promise.all([
       api.get<ThreadHead>(base, signal),
       readPage(null, signal),
     ])
-    // What was said of the thread between the two reads is in neither, and comes with no frame.
+    // A change of the thread between the two reads is in neither, and comes with no frame.
     const thread = head.seq < page.seq ? await api.get<ThreadHead>(base, signal) : head
     const { title, pinned, archived, forkedFrom } = thread
     readings++
@@ -204,8 +205,8 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
   }
 
   /**
-   * Reads what is shown now, as much of it as was held and down to a message if one is wanted, and puts it in the place
-   * of what is held at once: in between, what was there before stays on the screen. Frames go on meanwhile.
+   * Reads what is visible now, as much as was loaded before and down to a message if one is wanted, and replaces the
+   * view at once: until then the previous messages stay on the screen. Frames are applied meanwhile.
    */
   const readOnce = async (wanted: string | undefined): Promise<void> => {
     const changes: Change[] = []
@@ -219,7 +220,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       for (let pages = 1; pages < mostPages && page.nextCursor !== null; pages++) {
         if (wanted === undefined || newestFirst.some(({ id }) => id === wanted)) break
         page = await readPage(page.nextCursor, undefined, mostAtOnce)
-        // Somebody wrote between two pages: what has changed in the newer ones comes with the frames.
+        // The thread may have changed between two pages: changes in the newer ones come with the frames.
         newestFirst.push(...page.results)
       }
       readings++
@@ -234,18 +235,18 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
     }
   }
 
-  /** One after the other: two that read at once would each miss what the other was told of. */
+  /** One after the other: two concurrent reads would each miss changes that the other collects. */
   const readAgain = (wanted?: string, atLeast = 0): Promise<void> => {
     const isDone = () =>
       view.outdatedAt === undefined &&
       view.seq >= atLeast &&
       (wanted === undefined || view.messages.some(({ id }) => id === wanted))
     const done = rereading.then(async () => {
-      // Again where another version was shown while this was read.
+      // Again if another version was shown during the read.
       for (let reads = 0; !isDone() && reads < mostPages; reads++) await readOnce(wanted)
     })
     rereading = done.catch(() => {
-      // The connection reads it: it tries until it succeeds, and says that it does.
+      // The connection reads it: it retries until it succeeds, and shows its state.
       if (isWatched && view.outdatedAt !== undefined) connect()
     })
     return done
@@ -254,23 +255,23 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
   const loadOlder = async (from: string) => {
     const reading = readings
     const edge = view.from ?? 0
-    sinceAsked = []
+    sinceRequested = []
     const page = await readPage(from).catch(async (error: unknown) => {
       if (!(error instanceof ApiError) || error.code !== 'other-history') throw error
-      // What is shown is not what is stored: all of it is read anew, and followed from there.
+      // The view is not what is stored: everything is read again, and followed from there.
       await loadNewest(true, new AbortController().signal)
       if (isWatched) connect()
       return null
     })
     if (page === null || reading !== readings) return
-    // As it was when it was read; since then some of it may have changed, or be gone.
+    // The page as it was read; since then some of it may have changed, or be hidden.
     const asRead = windowOf(page.seq, page.results.toReversed(), page.nextCursor)
-    const older = foldThread(asRead, sinceAsked).messages.filter(({ seq }) => seq < edge)
+    const older = foldThread(asRead, sinceRequested).messages.filter(({ seq }) => seq < edge)
     cursor = page.nextCursor
     view = { ...view, from: asRead.from, messages: [...older, ...view.messages] }
   }
 
-  /** The answer to it is followed, not read: closing it changes nothing about the run. */
+  /** The answer is followed, not read from the response: closing that does not affect the run. */
   const postJson = async (path: string, body: unknown) => {
     const headers = { 'content-type': 'application/json' }
     const init = { method: 'POST', headers, body: JSON.stringify(body) }
@@ -300,13 +301,13 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
         ...(replaces === undefined ? {} : { messageId: replaces }),
         ...busy,
       })
-      // It is stored, so the thread is there and the server too.
+      // The message is stored, so the thread exists and the server is reachable.
       exists = true
       reconnect()
     } catch (error) {
       const isDiscarded = !store.getSnapshot().pending.some((other) => other.id === id)
-      const why = (error as ApiError).message
-      if (!isDiscarded) put({ id, parts, state: 'failed', error: why, ...busy })
+      const { message } = error as ApiError
+      if (!isDiscarded) put({ id, parts, state: 'failed', error: message, ...busy })
       throw error
     }
   }
@@ -320,7 +321,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       try {
         await loadOlder(cursor)
       } finally {
-        sinceAsked = null
+        sinceRequested = null
         show({ isLoadingOlder: false })
       }
     },
@@ -363,7 +364,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
   }
 }
 
-/** What has arrived: it has its place in the thread, waits for it, or joined a turn. */
+/** The ids of messages that have arrived: in the thread, in the queue, or joined to a turn. */
 const storedIds = ({ messages, queue = [] }: ThreadView): ReadonlySet<string> =>
   new Set([
     ...messages.map(({ id }) => id as string),
@@ -371,7 +372,7 @@ const storedIds = ({ messages, queue = [] }: ThreadView): ReadonlySet<string> =>
     ...messages.flatMap((message) => (isTurn(message) ? joinedInputs(message) : [])),
   ])
 
-/** With more before it, the view begins at its oldest message; else at the thread's beginning. */
+/** If there are older messages, the view begins at its oldest one; else at the thread's beginning. */
 function windowOf(
   seq: number,
   messages: readonly Message[],

@@ -26,7 +26,7 @@ async function openWith(...ids: readonly string[]) {
 }
 
 describe('the list of threads', () => {
-  it('[PG2] is read when somebody looks, and then page by page, each thread once', async () => {
+  it('[PG2] is read with the first subscriber, and then page by page, each thread once', async () => {
     const { server, client, shown } = open()
     server.on(/limit=50$/, () => page(['a', 'b'], 'c 2'))
     server.on(/cursor=c%202$/, () => page(['b', 'c']))
@@ -44,7 +44,7 @@ describe('the list of threads', () => {
     [() => refusal(401, 'not-authenticated'), 'not-authenticated.'],
     [() => refusal(503, 'store-locked'), 'store-locked.'],
     [() => Promise.reject(new TypeError('x')), 'The server cannot be reached.'],
-    [() => new Response('<html>'), 'What the server answered cannot be read.'],
+    [() => new Response('<html>'), 'The response of the server cannot be read.'],
   ])('[RS9] says why it could not be read, and keeps what it has: %#', async (refuse, words) => {
     const { server, client, shown } = await openWith('a')
     const heal = server.on(/threads\?/, refuse)
@@ -58,7 +58,7 @@ describe('the list of threads', () => {
     expect(client.getSnapshot()).not.toHaveProperty('error')
   })
 
-  it('[RS9] is what was asked for last, also when an earlier answer comes later', async () => {
+  it('[RS9] is the last one requested, also when an earlier response comes later', async () => {
     const { server, client, shown } = await openWith('a')
     const slow = Promise.withResolvers<Response>()
     const heal = server.on(/threads\?/, () => slow.promise)
@@ -71,7 +71,7 @@ describe('the list of threads', () => {
     expect(shown()).toEqual(['ready', 'new', false])
   })
 
-  it('[RS9] is not joined by a page of a list that was read anew', async () => {
+  it('[RS9] ignores a page that was requested before a refresh', async () => {
     const { server, client, shown } = open()
     server.on(/limit=50$/, () => page(['a'], 'c'))
     client.subscribe(() => {})
@@ -107,14 +107,14 @@ describe('a thread that is removed', () => {
     expect(shown()).toEqual(['ready', 'a b', false])
   })
 
-  it('[RS9] is gone when somebody else has deleted it', async () => {
+  it('[RS9] is gone when it was deleted elsewhere', async () => {
     const { server, client, shown } = await openWith('a', 'b')
     server.on(/DELETE/, () => refusal(404, 'thread-not-found'))
     await client.remove('a').commit()
     expect(shown()).toEqual(['ready', 'b', false])
   })
 
-  it('[RS9] does not come back with a list that was asked for before', async () => {
+  it('[RS9] does not come back with a list that was requested before', async () => {
     const { server, client, shown } = await openWith('a', 'b')
     const slow = Promise.withResolvers<Response>()
     server.on(/threads\?/, () => slow.promise)
@@ -125,14 +125,14 @@ describe('a thread that is removed', () => {
     expect(shown()).toEqual(['ready', 'b', false])
   })
 
-  it('[RS9] while the list is read does not say that the list is there', () => {
+  it('[RS9] while the list is loading does not make the list ready', () => {
     const { client, shown } = open()
     client.remove('a')
     expect(shown()).toEqual(['loading', '', false])
   })
 })
 
-it('[RS9] a thread is renamed as the server says it, or not at all', async () => {
+it('[RS9] a thread is renamed as the server returns it, or not at all', async () => {
   const { server, client, shown } = await openWith('a', 'b')
   const heal = server.on(/PATCH/, () => refusal(400, 'bad-request'))
   await expect(client.rename('a', '')).rejects.toThrow('bad-request.')
@@ -143,7 +143,7 @@ it('[RS9] a thread is renamed as the server says it, or not at all', async () =>
   expect(shown()).toEqual(['ready', 'Tea b', false])
 })
 
-it('[FK2] each list asks for its own, and a thread that no longer belongs leaves it', async () => {
+it('[FK2] each list requests its own threads, and one that no longer belongs leaves it', async () => {
   const server = createScriptedServer()
   const kept = (id: string, pinned: boolean, archived: boolean) => ({
     ...item(id),
@@ -168,7 +168,7 @@ it('[FK2] each list asks for its own, and a thread that no longer belongs leaves
   server.on(/PATCH/, () => Response.json(kept('a', true, false)))
   await archive.update('a', { archived: false, pinned: true })
   expect(ids(archive)).toEqual([])
-  // It belongs to the other list, which does not have it: that is read anew.
+  // The thread belongs to the other list, which does not have it: that list is read again.
   server.on(/limit=50&pinned=1$/, () => answer(kept('a', true, false), kept('b', true, false)))
   await pinned.update('a', { pinned: true })
   expect(ids(pinned)).toEqual(['a', 'b'])

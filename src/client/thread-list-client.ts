@@ -9,19 +9,19 @@ import { createExternalStore, type ExternalStore } from './external-store.ts'
 export interface ThreadItem {
   readonly id: string
   readonly title: string
-  /** Who gave the title; null: nobody yet. */
+  /** Who set the title; null: nobody yet. */
   readonly titledBy: TitleGiver | null
-  /** Kept at hand. */
+  /** Whether it is pinned. */
   readonly pinned: boolean
-  /** Put away: only the list of the archive has it. */
+  /** Whether it is archived: only the list of the archive contains it. */
   readonly archived: boolean
-  /** What the host keeps with it, where the server's option `threadMetadata` shows it. */
+  /** The host application's metadata, if the server's option `threadMetadata` exposes it. */
   readonly metadata?: JsonObject
-  /** When it was made, as an ISO date. */
+  /** When it was created, as an ISO date. */
   readonly createdAt: string
   /** When the last message or turn began or ended, as an ISO date. */
   readonly updatedAt: string
-  /** The number of its last change. */
+  /** The seq of its last change. */
   readonly seq: number
 }
 
@@ -33,41 +33,41 @@ export interface ThreadListSnapshot {
   readonly threads: readonly ThreadItem[]
   /** There are older ones. */
   readonly hasMore: boolean
-  /** Why the last read failed. */
+  /** The error of the last read. */
   readonly error?: string
 }
 
-/** What can be changed of a thread; what is absent stays. */
+/** The changes of a thread; absent fields stay as they are. */
 export interface ThreadItemChange {
   readonly title?: string
   readonly pinned?: boolean
   readonly archived?: boolean
 }
 
-/** Which threads a list has. */
+/** Which threads a list contains. */
 export interface ThreadListFilter {
-  /** Those in the archive alone. @default those that are not in it */
+  /** Only archived threads. @default only those that are not */
   readonly archived?: boolean
-  /** Pinned ones alone. @default pinned or not */
+  /** Only pinned threads. @default pinned or not */
   readonly pinned?: boolean
 }
 
-/** The list of threads, and what can be done with it. */
+/** The list of threads, and its operations. */
 export interface ThreadListClient extends ExternalStore<ThreadListSnapshot> {
   /** Reads the first page again. Never rejects: a failure is in the snapshot. */
   readonly refresh: () => Promise<void>
   /** Reads the next page; rejects when that fails. Does nothing at the end of the list. */
   readonly loadMore: () => Promise<void>
-  /** Gives a thread another title; rejects when that fails, and the list stays as it was. */
+  /** Renames a thread; rejects when that fails, and the list stays as it was. */
   readonly rename: (id: string, title: string) => Promise<void>
   /**
-   * Renames, pins or archives a thread, or takes that back; it leaves the list if it no longer belongs there. Rejects when that
-   * fails, and the list stays as it was.
+   * Renames, pins or archives a thread, or reverts that; it leaves the list if it no longer belongs there. Rejects when
+   * that fails, and the list stays as it was.
    */
   readonly update: (id: string, change: ThreadItemChange) => Promise<void>
   /**
-   * Leaves the list at once; it is deleted only when `commit` is called, and back after `undo`, or when it could not be
-   * deleted: then `commit` rejects.
+   * Removes the thread from the list at once; it is deleted only when `commit` is called, and restored by `undo`, or
+   * when it could not be deleted: then `commit` rejects.
    */
   readonly remove: (id: string) => {
     readonly commit: () => Promise<void>
@@ -94,14 +94,14 @@ export function createThreadListClient(options: ThreadListClientOptions = {}): T
   checkOptions('createThreadListClient', options, listRules)
   const { archived = false, pinned = false, ...apiOptions } = options
   const api = createApi(apiOptions)
-  // A server of an older version says neither.
+  // A server of an older version sends neither field.
   const belongs = (thread: ThreadItem) =>
     (thread.archived === true) === archived && (!pinned || thread.pinned)
   const filter = `${archived ? '&archived=1' : ''}${pinned ? '&pinned=1' : ''}`
   const removed = new Set<string>()
   let all: readonly ThreadItem[] = []
   let cursor: string | null = null
-  /** What was deleted since the list was asked for last. An answer to an earlier asking is of no use. */
+  /** Threads deleted since the list was last requested. A response to an earlier request is discarded. */
   let deleted = new Set<string>()
 
   const store = createExternalStore<ThreadListSnapshot>(
@@ -131,21 +131,22 @@ export function createThreadListClient(options: ThreadListClientOptions = {}): T
     const kept = belongs(changed) ? [changed] : []
     all = all.flatMap((thread) => (thread.id === id ? kept : [thread]))
     show()
-    // It is back, and only the server knows its place.
+    // The thread is back, and only the server knows its position.
     if (!isHeld && kept.length > 0) await refresh()
   }
 
   const refresh = async () => {
-    const asked = new Set<string>()
-    deleted = asked
+    const deletedSince = new Set<string>()
+    deleted = deletedSince
     try {
       const page = await read(null)
-      if (deleted !== asked) return
-      all = page.results.filter(({ id }) => !asked.has(id))
+      if (deleted !== deletedSince) return
+      all = page.results.filter(({ id }) => !deletedSince.has(id))
       cursor = page.nextCursor
       show('ready')
     } catch (error) {
-      if (deleted === asked) show('failed', error instanceof Error ? error.message : String(error))
+      if (deleted === deletedSince)
+        show('failed', error instanceof Error ? error.message : String(error))
     }
   }
 
@@ -154,10 +155,10 @@ export function createThreadListClient(options: ThreadListClientOptions = {}): T
     refresh,
     async loadMore() {
       if (cursor === null) return
-      const asked = deleted
+      const deletedSince = deleted
       const page = await read(cursor)
-      if (deleted !== asked) return
-      const known = new Set([...all.map(({ id }) => id), ...asked])
+      if (deleted !== deletedSince) return
+      const known = new Set([...all.map(({ id }) => id), ...deletedSince])
       all = [...all, ...page.results.filter(({ id }) => !known.has(id))]
       cursor = page.nextCursor
       show('ready')

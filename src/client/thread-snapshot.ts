@@ -12,11 +12,11 @@ export interface PendingMessage {
   /** The id that it has once it is stored. */
   readonly id: string
   readonly parts: readonly UserPart[]
-  /** `failed`: it can be tried again or discarded. */
+  /** `failed`: it can be retried or discarded. */
   readonly state: 'sending' | 'failed'
   /** Why it could not be sent. */
   readonly error?: string
-  /** What becomes of it if a turn runs. @default what the server says */
+  /** What happens to it while a turn runs. @default the server's option */
   readonly whenBusy?: WhenBusy
 }
 
@@ -25,87 +25,90 @@ export interface ThreadSnapshot {
   readonly threadId: string
   /** `loading` until the newest messages have been read for the first time. A new thread is `ready` at once. */
   readonly status: 'loading' | 'ready'
-  /** Empty as long as nobody and nothing has given it one. */
+  /** Empty as long as the thread is unnamed. */
   readonly title: string
-  /** Kept at hand (FK2). False until it has been read. */
+  /** Whether it is pinned (FK2). False until it has been read. */
   readonly pinned: boolean
-  /** Put away, until somebody writes in it (FK2). False until it has been read. */
+  /** Whether it is archived, until a message arrives (FK2). False until it has been read. */
   readonly archived: boolean
   /** Where it was forked from (VR4). Absent: it was not, or this has not been read yet. */
   readonly forkedFrom?: ForkOrigin
-  /** What has been loaded, oldest first. The same object as before where nothing changed. */
+  /** The loaded messages, oldest first. Unchanged messages stay the same objects. */
   readonly messages: readonly Message[]
-  /** What was written here and is not in `messages` yet, oldest first. */
+  /** Messages written here that are not in `messages` yet, oldest first. */
   readonly pending: readonly PendingMessage[]
-  /** What waits for its turn, in the order in which it is answered (IN2). */
+  /** The queued inputs, in the order in which they are answered (IN2). */
   readonly queue: InputQueue
   /** There are messages before the first one here. */
   readonly hasOlder: boolean
-  /** The next page is on its way. */
+  /** The next page is being loaded. */
   readonly isLoadingOlder: boolean
   /** The last turn is being produced. False while it waits for a person. */
   readonly isRunning: boolean
   /** How this page is connected to the server. */
   readonly connection: Connection
-  /** What goes with every message and every new answer as its `choices`, as `choose` set it. @default none */
+  /** Sent as `choices` with every message and every regenerated answer, as set by `choose`. @default none */
   readonly choices: JsonObject | null
   /** The server cannot store anything right now; what is shown is stored. */
   readonly isSavingInterrupted: boolean
 }
 
-/** A thread, live while somebody subscribes, and what can be done with it. */
+/** A thread, live while it has a subscriber, and its operations. */
 export interface ThreadClient extends ObservableStore<ThreadSnapshot> {
-  /** Loads one page more. Does nothing when there is none, or one is on its way. */
+  /** Loads one more page. Does nothing when there is none, or one is being loaded. */
   readonly loadOlder: () => Promise<void>
   /**
-   * Sends a message. It is in `pending` at once, and stays there as `failed` when this rejects. `replaces` is the id
-   * of the message that it is an edit of; that one and what followed it stay as a version (VR1). `whenBusy` says what becomes
-   * of it while a turn runs: it waits in `queue` for its turn, joins the turn, stops it, or is refused.
+   * Sends a message. It is in `pending` at once, and stays there as `failed` when this rejects. `replaces` is the id of
+   * the message that it edits; that one and what followed it stay as a version (VR1). `whenBusy` decides what happens
+   * while a turn runs: it is queued, joins the turn, stops it, or is refused.
    */
   readonly send: (
     parts: readonly UserPart[],
     options?: { readonly replaces?: string; readonly whenBusy?: WhenBusy },
   ) => Promise<void>
-  /** Gives an input that waits other words. Rejects when it is being answered already. */
+  /** Changes the text of a queued input. Rejects when it is being answered already. */
   readonly editQueued: (id: string, text: string) => Promise<void>
-  /** Puts an input that waits before another one; null: at the end. */
+  /** Moves a queued input before another one; null: to the end. */
   readonly moveQueued: (id: string, before: string | null) => Promise<void>
-  /** Takes back an input that waits. Rejects when it is being answered already. */
+  /** Withdraws a queued input. Rejects when it is being answered already. */
   readonly withdraw: (id: string) => Promise<void>
-  /** Sends on what a stop held back. */
+  /** Releases the inputs that a stop held back. */
   readonly release: () => Promise<void>
-  /** Sends a message again that failed, under the same id: it is stored once, whatever happened. */
+  /** Sends a failed message again under the same id: it is stored once, whatever happened. */
   readonly retry: (pendingId: string) => Promise<void>
-  /** Takes a message out of `pending`. One that is on its way may be stored all the same. */
+  /** Removes a message from `pending`. One that is in flight may be stored all the same. */
   readonly discard: (pendingId: string) => void
-  /** Puts back what could not be sent before the page was left, to be tried again or discarded. */
+  /** Restores unsent messages from before the page was left, to be retried or discarded. */
   readonly restore: (unsent: readonly PendingMessage[]) => void
   /**
-   * Connects again now: after a refusal, such as one from before somebody signed in, and instead of waiting any
-   * longer for a server that was away. Changes nothing while it is connected, or nobody looks.
+   * Connects again now: after a refusal, such as one from before a sign-in, and instead of waiting any longer for a
+   * server that was unreachable. Does nothing while it is connected, or without a subscriber.
    */
   readonly reconnect: () => void
-  /** Sets what goes as `choices` with every message that is sent from here and every answer that is made anew; null: nothing. */
+  /** Sets the `choices` of every message that is sent from here and every answer that is regenerated; null: none. */
   readonly choose: (choices: JsonObject | null) => void
   readonly stop: () => Promise<void>
-  /** Answers again. @default messageId the last turn */
+  /** Regenerates an answer. @default messageId the last turn */
   readonly regenerate: (messageId?: string) => Promise<void>
   /**
    * Shows another version of a message, and the thread below it as it was left: by an id of `versionsOf(message)`, or of
    * any message on a hidden path. Resolves when it is in `messages`. Rejects while a turn runs.
    */
   readonly show: (versionId: string) => Promise<ShownVersion>
-  /** A new thread with all up to this message, and its id (VR4). @default messageId the last one that has ended */
+  /**
+   * Creates a new thread with everything up to this message, and returns its id (VR4).
+   * @default messageId the last one that has ended
+   */
   readonly fork: (messageId?: string) => Promise<{ readonly threadId: string }>
-  /** Says what the person thinks of an answer (FK4); null takes it back. Rejects while the answer is being made. */
+  /** Stores the person's feedback on an answer (FK4); null withdraws it. Rejects while the answer is being produced. */
   readonly giveFeedback: (messageId: string, feedback: FeedbackAnswer) => Promise<void>
-  /** Goes on with a turn that ran out of steps or was broken off. */
+  /** Continues a turn that ran out of steps or was broken off. */
   readonly continue: () => Promise<void>
-  /** Accepts or rejects a call that waits. Rejects when somebody else was first, or the arguments do not fit. */
+  /** Accepts or rejects a call that waits. Rejects when another decision was first, or the arguments do not fit. */
   readonly decide: (callId: string, decision: DecisionAnswer) => Promise<void>
-  /** Several at once, in one request (AP6). */
+  /** Several decisions in one request (AP6). */
   readonly decideAll: (callIds: readonly string[], decision: DecisionAnswer) => Promise<void>
-  /** Says what became of a call whose outcome is unknown: run it again, it worked (with what `result`), skip it. */
+  /** Resolves a call whose outcome is unknown: run it again, mark it as succeeded (with `result`), or skip it. */
   readonly resolve: (
     callId: string,
     resolution: 'retry' | 'done' | 'skip',
@@ -113,17 +116,17 @@ export interface ThreadClient extends ObservableStore<ThreadSnapshot> {
   ) => Promise<void>
 }
 
-/** What a person thinks of an answer. */
+/** A person's feedback on an answer. */
 export interface FeedbackAnswer {
   readonly rating: FeedbackRating | null
-  /** With a rating: why, in at most 2,000 characters. @default no words */
+  /** With a rating: a comment of at most 2,000 characters. @default none */
   readonly comment?: string
 }
 
-/** What `show` has shown. */
+/** The result of `show`. */
 export interface ShownVersion {
   readonly messageId: string
-  /** Calls on the path that was left which took effect and must not be repeated: they stay done (VR3). */
+  /** Calls on the path that was left which took effect and are not repeatable: hiding them does not undo them (VR3). */
   readonly effects: readonly {
     readonly messageId: string
     readonly toolCallId: string
@@ -132,11 +135,11 @@ export interface ShownVersion {
   }[]
 }
 
-/** What a person says about a call that waits for approval. */
+/** A person's decision on a call that waits for approval. */
 export interface DecisionAnswer {
   readonly decision: 'accept' | 'reject'
-  /** With `accept`: other arguments than the model gave. @default those of the model */
+  /** With `accept`: other arguments than the model's. @default those of the model */
   readonly args?: Json
-  /** With `reject`: why; the model is told. @default no reason */
+  /** With `reject`: the reason, which the model receives. @default no reason */
   readonly feedback?: string
 }

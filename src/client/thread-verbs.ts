@@ -15,13 +15,13 @@ type ThreadVerbs = Pick<
   | 'resolve'
 >
 
-/** What is only told to the server: what comes of it arrives with the frames, here as on every other screen. */
+/** Operations that only send a request: their result arrives with the frames, here as on every other screen. */
 export function createThreadVerbs(api: Api, threadId: string): ThreadVerbs {
   const base = `/api/threads/${encodeURIComponent(threadId)}`
   const queued = (id: string) => `${base}/queue/${encodeURIComponent(id)}`
   return {
-    async editQueued(id, words) {
-      await api.patch(queued(id), { text: words })
+    async editQueued(id, text) {
+      await api.patch(queued(id), { text })
     },
     async moveQueued(id, before) {
       await api.patch(queued(id), { before })

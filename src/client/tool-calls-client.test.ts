@@ -14,7 +14,7 @@ const turn = (...events: readonly object[]): readonly NewEvent[] =>
 const [recorded, started, ended] = turn(...callEvents('c', 'succeeded'))
 const started0 = turn({ type: 'turn-started', replyTo: null }, ...openStep(0))
 
-/** A turn whose call is recorded, and the calls of it as they are read by themselves. */
+/** A turn whose call is recorded, and the response of the route for its calls. */
 function open() {
   const server = createScriptedServer(...started0, recorded as NewEvent)
   const calls = { toolCalls: [{ id: 'c', name: 'tool', state: 'ready' }], isComplete: false }
@@ -59,12 +59,12 @@ describe('the calls of a message', () => {
     ['it gets 503', () => refusal(503, 'store-locked'), [250, 500, 1_000, 2_000]],
     ['it gets 408', () => refusal(408, 'timeout'), [250, 500, 1_000, 2_000]],
     [
-      'it is told to wait',
+      'the server asks to wait',
       () => refusal(429, 'too-many', { 'retry-after': '3' }),
       [3_250, 3_500, 4_000, 5_000],
     ],
     ['what comes is no list', () => new Response('<html>'), [250, 500, 1_000, 2_000]],
-  ])('[RS8] are asked for again, less and less often, when %s', async (_, answer, delays) => {
+  ])('[RS8] are requested again, less and less often, when %s', async (_, answer, delays) => {
     const { server, client, shown } = open()
     const heal = server.on(/tool-calls/, answer)
     client.subscribe(() => {})
@@ -79,7 +79,7 @@ describe('the calls of a message', () => {
     expect(shown()).toEqual(['c ready', false, false])
   })
 
-  it.each([401, 403, 404, 410])('[RS8] are not asked for again after %i', async (status) => {
+  it.each([401, 403, 404, 410])('[RS8] are not requested again after %i', async (status) => {
     const { server, client, shown, leftOver, clients } = open()
     server.on(/tool-calls/, () => refusal(status, 'no'))
     client.subscribe(() => {})
@@ -90,7 +90,7 @@ describe('the calls of a message', () => {
 
   it.each<readonly [string, Answer]>([
     ['on its way', () => null],
-    ['to be asked for again', () => refusal(503, 'store-locked')],
+    ['to be requested again', () => refusal(503, 'store-locked')],
   ])('[RS8] that are %s when nobody looks any more are left', async (_, answer) => {
     const { server, client, shown, leftOver, clients } = open()
     server.on(/tool-calls/, answer)

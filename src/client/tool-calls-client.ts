@@ -29,24 +29,23 @@ export interface ToolCallsSnapshot extends ToolCallList {
 
 /** The options of `createToolCallsClient`. */
 export interface ToolCallsClientOptions extends ApiOptions {
-  /** The message whose calls they are: the id of a turn. */
+  /** The message that the calls belong to: the id of a turn. */
   readonly messageId: string
   /**
    * `all`: every call, so that one that fails stays in the list.
    * @default what is open or succeeded
    */
   readonly include?: 'all'
-  /** The client of a thread. Whoever is given the same one shares its connection. */
+  /** The client of a thread. All users of one client share its connection. */
   readonly thread: (threadId: string) => ThreadClient
   /**
-   * From 0 to 1, for the share of a delay that is left to chance.
-   *
+   * From 0 to 1, for the random share of a delay.
    * @default Math.random
    */
   readonly random?: () => number
-  /** As of `createThreadClient`. @default the browser's */
+  /** As in `createThreadClient`. @default the browser's */
   readonly network?: Network
-  /** As of `createThreadClient`. @default the system's */
+  /** As in `createThreadClient`. @default the system's */
   readonly clock?: ClientClock
 }
 
@@ -70,9 +69,9 @@ interface ReadList extends ToolCallList {
 }
 
 /**
- * The calls of one message, by its id alone, as long as somebody looks. They are read once; after that
- * they follow the thread's events. When the turn has ended no connection is kept for them, but what is
- * followed for others (a turn that is continued) still shows.
+ * The calls of one message, by its id alone, while there is a subscriber. They are read once; after that they follow
+ * the thread's events. When the turn has ended no connection is kept for them, but changes that are followed for others
+ * (a turn that is continued) still show.
  */
 export function createToolCallsClient(
   options: ToolCallsClientOptions,
@@ -100,7 +99,7 @@ export function createToolCallsClient(
         : { toolCalls: isSame ? before.toolCalls : toolCalls, isComplete, isLoading: false }
     })
 
-  /** Null when it makes no sense to ask again: there is no such message, or it is not ours. */
+  /** Null when a retry is useless: there is no such message, or it belongs to another owner. */
   const read = async (signal: AbortSignal): Promise<ReadList | null> => {
     for (let attempt = 1; !signal.aborted; attempt++) {
       let retryAfterMs = 0
@@ -146,7 +145,7 @@ export function createToolCallsClient(
       if (whole !== null) publish({ ...list, toolCalls: whole, threadId, seq: turn.lastSeq })
       else void readAgain()
     }
-    /** A page of the thread leaves large results out. */
+    /** A page of the thread leaves large results out, so the list has to be read again. */
     const readAgain = async () => {
       if (isReading) return
       isReading = true
@@ -166,7 +165,7 @@ const isTurnOf =
   (message: Message): message is Turn =>
     isTurn(message) && message.id === id
 
-/** Each with its whole result, from what is known of it already; null if one has to be read. */
+/** Each call with its whole result, from what is known already; null if one has to be read. */
 function withResults(
   records: readonly ToolCallRecord[],
   turn: Turn,

@@ -1,7 +1,7 @@
 import { ApiError } from '../protocol/api-error.ts'
 import { type ApiOptions, createApi, rootOf } from './api.ts'
 
-/** A file that the server has, as a message names it. */
+/** A file on the server, as a part of a message. */
 export interface UploadedFile {
   readonly type: 'file'
   readonly mediaType: string
@@ -10,19 +10,19 @@ export interface UploadedFile {
   readonly bytes: number
 }
 
-/** What may be watched and ended while a file is sent. */
+/** Progress and cancellation of an upload. */
 export interface UploadOptions {
-  /** Of 1, how much has been sent. @default nobody is told */
+  /** Called with the share that has been sent, from 0 to 1. @default none */
   readonly onProgress?: (share: number) => void
-  /** Ends it; nothing of the file is kept. @default it goes on to its end */
+  /** Cancels the upload; nothing of the file is stored. @default none */
   readonly signal?: AbortSignal
 }
 
 type Answer = Omit<UploadedFile, 'type'>
 
 /**
- * Sends one file, and returns it as a part of a message. Rejects with an `ApiError` whose message says why it was not
- * taken, such as `file-too-large`.
+ * Uploads one file, and returns it as a part of a message. Rejects with an `ApiError` whose code tells why it was
+ * refused, such as `file-too-large`.
  *
  * @example
  * const part = await uploadFile({ baseUrl }, file)
@@ -37,7 +37,7 @@ export async function uploadFile(
     'content-type': file.type === '' ? 'application/octet-stream' : file.type,
     ...(file.name === undefined ? {} : { 'x-filename': encodeURIComponent(file.name) }),
   }
-  // Only the older way of asking tells how far it is.
+  // Only `XMLHttpRequest` reports the progress of an upload.
   const canTell = api.fetch === undefined && typeof XMLHttpRequest === 'function'
   const { mediaType, url, filename, bytes } = canTell
     ? await sendWithProgress(api, file, headers, options)
@@ -77,7 +77,7 @@ function sendWithProgress(
       const { status } = request
       const answer = request.response as (Answer & { readonly error?: Refusal }) | null
       if (status === 201 && answer !== null) return resolve(answer)
-      const { code = 'http-error', message = `The server answered ${status}.` } =
+      const { code = 'http-error', message = `The server responded with ${status}.` } =
         answer?.error ?? {}
       reject(new ApiError(status, code, message))
     })

@@ -14,7 +14,7 @@ const open = turnOf(begin, record('not-required'))
 const ended = turnOf(begin, record('not-required'), succeeded)
 const event = (body: TurnEventBody): NewTurnEvent => ({ ...body, turnId: open.id, at: 1 })
 
-describe('what a call can meet', () => {
+describe('events that a call does not allow', () => {
   it.each<[string, typeof open, readonly TurnEventBody[], readonly TurnEventBody[]]>([
     ['one end', open, [succeeded], []],
     ['a second end', open, [succeeded, failed], [failed]],
@@ -30,7 +30,7 @@ describe('what a call can meet', () => {
     )
   })
 
-  it('[CL3] leaves it to the store to refuse a start: whoever wants it must not go on', () => {
+  it('[CL3] leaves a call-started for the store to refuse: the writer must not run the tool', () => {
     const events = [event(started)]
     expect(admitEvents(ended, events)).toEqual({ admitted: events, ignored: [] })
     expect(admitEvents(ended, events, () => true)).toEqual({ admitted: [], ignored: events })

@@ -1,7 +1,7 @@
 import type { CallId } from './ids.ts'
 import type { Json, JsonObject } from './json.ts'
 
-/** The arguments of a call: complete, or as much of their text as had come when it was closed. */
+/** The arguments of a call: complete, or the text that had arrived when the call was closed. */
 export type CallInput =
   | { readonly kind: 'partial'; readonly text: string }
   | { readonly kind: 'complete'; readonly value: Json }
@@ -11,15 +11,23 @@ export type CallOutput =
   | { readonly kind: 'inline'; readonly value: Json }
   | { readonly kind: 'omitted'; readonly bytes: number }
 
+/** Why a call failed. */
 export type CallFailure = 'tool-error' | 'invalid-input' | 'unknown-tool' | 'timeout'
+/** Why a call was denied: by a person or a policy, or because its turn was superseded. */
 export type CallDenial = 'denied' | 'superseded'
-/** `no-result`: the turn is over, nothing went wrong that anybody saw, and no result of this call is there. */
+/** `no-result`: the turn has ended without a visible error, and this call has no result. */
 export type CallInterruption =
   | 'stream-failed'
   | 'crashed'
   | 'over-limit'
   | 'superseded'
   | 'no-result'
+/**
+ * What superseded a turn that waited, where it was no message of a person: it was regenerated, another version was
+ * shown, or, of a call that waited for approval, the thread was imported.
+ */
+export type Superseding = 'regenerate' | 'show' | 'import'
+/** Why a call ended without a result. */
 export type CallCause = CallFailure | CallDenial | CallInterruption | 'stopped'
 
 /** How a call ends. Each has the causes that can lead to it and no others (CL2). */
@@ -27,20 +35,34 @@ export type CallOutcome =
   | {
       readonly state: 'succeeded'
       readonly output: CallOutput
-      /** What the model is told, where the tool says it differently (AI SDK `toModelOutput`). */
+      /**
+       * What the model is sent in place of `output`, where the tool has its own form for it (AI SDK
+       * `toModelOutput`).
+       */
       readonly modelOutput?: Json
     }
   | {
       readonly state: 'failed'
       readonly cause: CallFailure
-      /** What people read. */
+      /** The message that people read. */
       readonly error: string
-      /** What the model is told, where people read something else (HT6). Blank: there was no reason. */
+      /** The message that the model is sent in place of `error` (HT6). Blank: the failure had no reason. */
       readonly modelError?: string
     }
-  | { readonly state: 'denied'; readonly cause: CallDenial; readonly feedback?: string }
+  | {
+      readonly state: 'denied'
+      readonly cause: CallDenial
+      readonly feedback?: string
+      /** With the cause `superseded`. @default a person's new message */
+      readonly supersededBy?: Superseding
+    }
   | { readonly state: 'stopped'; readonly cause: 'stopped' }
-  | { readonly state: 'interrupted'; readonly cause: CallInterruption }
+  | {
+      readonly state: 'interrupted'
+      readonly cause: CallInterruption
+      /** With the cause `superseded`. @default a person's new message */
+      readonly supersededBy?: Superseding
+    }
   | { readonly state: 'unknown'; readonly cause: 'crashed' }
 
 /** Who decided on a waiting call, when, on what, and why (AP7). */
@@ -58,18 +80,18 @@ export interface Decision {
 /** A request for approval that was not made by the engine's own policy. The answer must carry its id. */
 export interface ApprovalRequest {
   readonly id: string
-  /** What the AI SDK signs a request with, so that it knows its own again. */
+  /** The AI SDK's signature of its request: the SDK accepts an answer only with it. */
   readonly signature?: string
 }
 
-/** What a person said about a call whose outcome is unknown (CR3). */
+/** What a person decided about a call whose outcome is unknown (CR3). */
 export interface Resolution {
   readonly kind: 'retry' | 'done' | 'skip'
   readonly by: string
   readonly at: number
 }
 
-/** What is fixed when a call is first heard of. */
+/** What is fixed from the first event of a call on. */
 export interface CallOrigin {
   readonly id: CallId
   readonly providerCallId: string
@@ -82,25 +104,33 @@ export interface CallOrigin {
   readonly toolMetadata?: JsonObject
 }
 
+/** The fields that a call has in every state. */
 export interface CallBase extends CallOrigin {
   readonly type: 'call'
   readonly step: number
   readonly input: CallInput
-  /** The arguments that the model gave, where a person edited them on accepting (AP3). */
+  /** The arguments that the model proposed, where a person edited them on accepting (AP3). */
   readonly proposedInput?: Json
-  /** What the tool's policy said when the call was recorded; a later change rewrites nothing (FD4). */
+  /**
+   * What the tool's policy required when the call was recorded; a later change of the policy rewrites nothing
+   * (FD4).
+   */
   readonly approval: 'required' | 'not-required'
-  /** Where somebody else asked for approval: the provider, or a loop of the host's own. */
+  /** Set where the request for approval came from the provider or from a loop of the host's own. */
   readonly approvalRequest?: ApprovalRequest
   readonly decision?: Decision
   readonly resolution?: Resolution
   readonly resultProviderMetadata?: JsonObject
-  /** The step in which the result of a provider's own call came, where that is a later one. */
+  /**
+   * The step in which the result of a provider-executed call arrived, where it is later than the call's own
+   * step.
+   */
   readonly resultStep?: number
   readonly createdAt: number
   readonly startedAt?: number
 }
 
+/** A call that has not ended. */
 export type OpenCall = CallBase &
   (
     | { readonly state: 'streaming' }
@@ -108,14 +138,15 @@ export type OpenCall = CallBase &
     | { readonly state: 'ready' }
     | { readonly state: 'running'; readonly startedAt: number; readonly preliminary?: Json }
   )
+/** A call that has ended, with its outcome. */
 export type EndedCall = CallBase & CallOutcome & { readonly endedAt: number }
 /** A tool call in one of its states: it has a result only where it succeeded, and a cause only where it did not. */
 export type Call = OpenCall | EndedCall
 
-/** Where a call stands; what may follow what is the table of its lifecycle. */
+/** The state of a call. Which transitions are allowed is in `lifecycle.ts`. */
 export type CallState = Call['state']
 
-/** A call in one of these has not ended. */
+/** The states of a call that has not ended. */
 export const openStates: readonly CallState[] = [
   'streaming',
   'awaiting-approval',
@@ -126,7 +157,10 @@ export const openStates: readonly CallState[] = [
 export const isOpenState = (state: CallState): boolean => openStates.includes(state)
 export const isOpenCall = (call: Call): call is OpenCall => isOpenState(call.state)
 
-/** Blocks the turn until a person acts: an approval, or an unknown outcome that nobody resolved. */
+/**
+ * Whether the call blocks its turn until a person acts: it waits for approval, or its outcome is unknown and
+ * unresolved.
+ */
 export const needsPerson = (call: Call): boolean =>
   call.state === 'awaiting-approval' ||
   (call.state === 'unknown' && call.resolution?.kind !== 'skip')

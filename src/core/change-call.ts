@@ -4,7 +4,7 @@ import type { CallEvent, CallLifecycle } from './lifecycle.ts'
 import type { TurnEnding } from './message.ts'
 import { withDefined } from './with-defined.ts'
 
-/** A call as it is first heard of. */
+/** The call that its first event creates. */
 export function newCall(
   event: Extract<CallEvent, { type: 'call-announced' | 'call-recorded' }>,
   step: number,
@@ -34,7 +34,8 @@ export function changeCall(call: Call, event: CallEvent, to: CallLifecycle): Cal
         ? { ...call, input: { kind: 'partial', text: call.input.text + event.delta } }
         : call
     case 'call-recorded': {
-      // A client cannot retype a part that it has: how the call was first heard of stands.
+      // A streaming client cannot change the type of a part that it already has, so `dynamic` stays as it was
+      // announced.
       const { dynamic, ...origin } = event.call
       return {
         ...withoutState(call),
@@ -52,7 +53,7 @@ export function changeCall(call: Call, event: CallEvent, to: CallLifecycle): Cal
       return to === 'ready' ? { ...withoutState(revised), state: 'ready' } : revised
     }
     case 'call-approval-requested': {
-      // Whoever asks has not begun: that it was taken for started was a guess of whoever recorded it.
+      // A call that waits for approval has not started: an earlier `startedAt` was a guess of the recorder.
       const { startedAt: _, ...waiting } = withoutState(call)
       const { request: approvalRequest } = event
       return { ...waiting, approval: 'required', approvalRequest, state: 'awaiting-approval' }
@@ -118,9 +119,12 @@ function resolve(call: Call, event: Extract<CallEvent, { type: 'call-resolved' }
   }
 }
 
-/** What belongs to one state only is left behind when a call moves on; `state` itself is set anew. */
+/**
+ * Drops the fields that belong to one state only, when a call changes its state; the caller sets the new
+ * `state`.
+ */
 function withoutState(call: Call): WithoutState {
-  // Before its end a call has none of these, and taking them out is dear.
+  // An open call has none of these fields, and the destructuring below is expensive.
   if (!stateFields.some((field) => field in call)) return call
   const {
     state,
@@ -131,6 +135,7 @@ function withoutState(call: Call): WithoutState {
     modelOutput,
     preliminary,
     feedback,
+    supersededBy,
     endedAt,
     ...rest
   } = call as Call & Partial<Record<StateFields, unknown>>
@@ -144,30 +149,34 @@ const stateFields = [
   'modelOutput',
   'preliminary',
   'feedback',
+  'supersededBy',
   'endedAt',
 ] as const
 type StateFields = (typeof stateFields)[number]
 type WithoutState = Omit<Call, 'state' | StateFields>
 
-/** What a call becomes that is still open when its turn ends. */
+/** The outcome of a call that is still open when its turn ends. */
 export function outcomeAtEnd(ending: TurnEnding, call: Call): CallOutcome {
   if (ending.kind === 'stopped') return { state: 'stopped', cause: 'stopped' }
-  // What a provider runs has no effect here that a person could look into; and a turn that is done is so
-  // because the provider said it was.
+  // A call that the provider runs has no effect here that a person could check, so it never becomes
+  // `unknown`. In a completed turn the provider itself reported the end, so only the result is missing.
   if (call.providerExecuted === true) {
     if (ending.kind === 'completed' || ending.kind === 'no-answer') {
       return { state: 'interrupted', cause: 'no-result' }
     }
   } else if (call.state === 'running') {
-    // It had started and nobody saw its end: to say that it did nothing would be a guess.
+    // The call had started and its end was not recorded: whether it took effect is unknown.
     return { state: 'unknown', cause: 'crashed' }
   }
   switch (ending.kind) {
     case 'superseded':
-      // Only who is asked can be taken to have said no.
-      return call.state === 'awaiting-approval'
-        ? { state: 'denied', cause: 'superseded' }
-        : { state: 'interrupted', cause: 'superseded' }
+      // Only a call that waits for approval counts as denied; any other was interrupted.
+      return withDefined(
+        call.state === 'awaiting-approval'
+          ? ({ state: 'denied', cause: 'superseded' } as const)
+          : ({ state: 'interrupted', cause: 'superseded' } as const),
+        { supersededBy: ending.by },
+      )
     case 'failed':
       return { state: 'interrupted', cause: 'stream-failed' }
     case 'cut-off':

@@ -1,26 +1,29 @@
 import { HoldfastError } from './holdfast-error.ts'
 
-/** What one option takes. The guide of all options is compared with these, so `range` is its wording too. */
+/**
+ * What one option accepts. A test compares the guide of all options with these rules, so `range` is also the
+ * guide's text.
+ */
 export interface OptionRule {
-  /** What a right value is: the end of the sentence "… must be". */
+  /** What a valid value is: the end of the sentence "… must be". */
   readonly range: string
   readonly fits: (value: unknown) => boolean
-  /** What holds without it, as the guide says it. Absent: the option is required. */
+  /** The default, as the guide prints it. Absent: the option is required. */
   readonly default?: string
 }
 
 /** A rule for each option and for no other: adding an option without one does not compile. */
 export type OptionTable<Options> = { readonly [Name in keyof Options]-?: OptionRule }
 
-/** Names that people bring along from elsewhere, and what they are called here. */
+/** Names of the same options in other libraries, and their names here. */
 type OtherNames = Readonly<Record<string, string>>
 
 /**
- * Refuses options whose names or values are wrong, before anything is made of them: a limit of 0 or NaN
- * is otherwise met much later, as a loop that never ends or one that never begins. `undefined` is as good
- * as absent. The error names the option, its value and its range.
+ * Throws on options with an unknown name or a value out of range, before anything is built from them: a limit of 0 or NaN
+ * would otherwise surface much later, as a loop that never ends or never begins. `undefined` counts as absent. The error
+ * names the option, its value and its range.
  *
- * @param where what the options were given to, as the error says it: `createHoldfast`, `sqlite`.
+ * @param where the function that the options were passed to, as the error prints it: `createHoldfast`, `sqlite`.
  */
 export function checkOptions<Options extends object>(
   where: string,
@@ -54,7 +57,7 @@ export function checkOptions<Options extends object>(
 export const badOption = (message: string): HoldfastError =>
   new HoldfastError('bad-option', message)
 
-/** The longest that a timer can wait: with more it fires at once. */
+/** The longest delay that a timer accepts: with a longer one it fires at once. */
 export const longestTimerMs = 2_147_483_647
 
 export function wholeNumber(from: number, to: number, byDefault?: string): OptionRule {
@@ -110,7 +113,7 @@ export const record = (what: string, byDefault?: string): OptionRule =>
     byDefault,
   )
 
-/** A value as an error shows it: short, and never its content where that may be a secret. */
+/** A value as an error message prints it: short, and without its content where that may be a secret. */
 export function describeValue(value: unknown): string {
   if (typeof value === 'string')
     return JSON.stringify(value.length <= 60 ? value : `${value.slice(0, 60)}…`)
@@ -134,7 +137,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return best
 }
 
-/** What is said of a name that is none of these: the one that was probably meant, or else all there are. */
+/** The error text for an unknown name: with the name that was probably meant, or else with all that exist. */
 export function unknownName(
   where: string,
   name: string,

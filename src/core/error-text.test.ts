@@ -45,6 +45,6 @@ it.each<readonly [thrown: unknown, text: string]>([
   [getter, ''],
   [circle, ''],
   [{ long: 'x'.repeat(5_000) }, `{"long":"${'x'.repeat(991)}…`],
-])('[ST3a] says in words what was thrown (%#)', (thrown, text) => {
+])('[ST3a] makes a readable text of what was thrown (%#)', (thrown, text) => {
   expect(errorTextOfThrown(thrown)).toBe(text)
 })

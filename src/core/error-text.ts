@@ -1,36 +1,37 @@
-/** How much of a thing that was thrown is written out where it has no words of its own. */
+/** The most characters that are printed of a thrown value that has no message. */
 const longest = 1_000
 const deepestCause = 4
 
 /**
- * What was thrown, in words. Programs throw errors, strings, answers of other servers, null and worse; what comes out
- * is what a person can read, or nothing: never "[object Object]", "undefined" or "null".
+ * A readable text for anything that was thrown: errors, strings, JSON bodies of other servers, null. Empty
+ * where there is nothing readable: never "[object Object]", "undefined" or "null".
  */
 export function errorTextOfThrown(thrown: unknown): string {
   try {
     return describe(thrown, 0)
   } catch {
-    // A getter or a proxy that fails, too, says nothing.
+    // A getter or a proxy that throws has no readable text.
     return ''
   }
 }
 
 /**
- * What was thrown, as it is if it can be looked at, or else as an error that can. A proxy, or a getter that throws,
- * would otherwise throw again wherever it is asked what it is, and take down what has to say that something failed.
+ * The thrown value itself if its fields can be read, or else an `Error` in its place. A proxy or a getter
+ * that throws would throw again in the code that reports the failure, and that report would be lost.
  */
 export function toReadableThrown(thrown: unknown): unknown {
   if ((typeof thrown !== 'object' && typeof thrown !== 'function') || thrown === null) return thrown
   try {
     const seen = thrown as Readonly<Record<string | symbol, unknown>>
-    // All that is ever asked of an error, here and by the AI SDK; the symbol stands for its marks.
-    const asked = [thrown instanceof Error, Symbol.for('vercel.ai.error') in seen]
-    for (const field of errorFields) asked.push(seen[field] === undefined)
-    return asked.length > 0 && `${String(seen['message'])}${String(seen['stack'])}` !== ''
+    // Reads every field that this code or the AI SDK reads of an error; the symbol stands for the SDK's
+    // marker symbols.
+    const read = [thrown instanceof Error, Symbol.for('vercel.ai.error') in seen]
+    for (const field of errorFields) read.push(seen[field] === undefined)
+    return read.length > 0 && `${String(seen['message'])}${String(seen['stack'])}` !== ''
       ? withReadableCause(thrown, seen['cause'])
       : thrown
   } catch {
-    return new Error(errorTextOfThrown(thrown) || 'What was thrown cannot be looked at.')
+    return new Error(errorTextOfThrown(thrown) || 'The thrown value cannot be read.')
   }
 }
 
@@ -49,7 +50,7 @@ const errorFields = [
   Symbol.for('vercel.ai.error'),
 ] as const
 
-/** Causes are walked along, too. */
+/** The chain of causes is read later too, so each cause has to be readable. */
 function withReadableCause(thrown: object, cause: unknown, depth = 0): unknown {
   if (typeof cause !== 'object' || cause === null || depth > deepestCause) return thrown
   for (const field of errorFields) void (cause as Readonly<Record<string | symbol, unknown>>)[field]
@@ -73,18 +74,22 @@ function describe(thrown: unknown, depth: number): string {
   }
 }
 
-/** Servers answer with JSON, and clients make its text their message: then what it says inside is meant. */
+/**
+ * Servers answer with JSON, and clients use that text as the error's message: the message inside it is the
+ * one to show.
+ */
 function describeText(text: string, depth: number): string {
-  const said = toReadable(text)
-  if (!said.startsWith('{') || depth > deepestCause || said.length > 10 * longest) return said
+  const readable = toReadable(text)
+  if (!readable.startsWith('{') || depth > deepestCause || readable.length > 10 * longest)
+    return readable
   let value: unknown
   try {
-    value = JSON.parse(said)
+    value = JSON.parse(readable)
   } catch {
-    return said
+    return readable
   }
   const { message, error } = value as { readonly message?: unknown; readonly error?: unknown }
-  return describe(message, depth + 1) || describe(error, depth + 1) || said
+  return describe(message, depth + 1) || describe(error, depth + 1) || readable
 }
 
 function describeObject(thrown: object, depth: number): string {
@@ -99,7 +104,7 @@ function describeObject(thrown: object, depth: number): string {
   return describe(error, depth) || toReadable(toText(thrown))
 }
 
-/** What `String` makes of an object is not a word about it, wherever it comes from. */
+/** Texts that `String` makes of objects carry no information, wherever they come from. */
 const toReadable = (text: string): string => {
   const trimmed = text.trim()
   return /^(\[object \w+\]|undefined|null|\{\}|\[\])$/.test(trimmed) ? '' : trimmed

@@ -28,13 +28,13 @@ export type TurnEventBody =
       readonly type: 'turn-started'
       readonly replyTo: MessageId | null
       readonly metadata?: Json
-      /** What came with the message for the agent, as the host's schema made it (AG2). */
+      /** The choices of the request for this turn, as the host's schema returned them (AG2). */
       readonly choices?: Json
-      /** The trace that the turn began in, as W3C `traceparent`: whoever goes on with the turn goes on in it. */
+      /** The trace that the turn began in, as W3C `traceparent`: every later run of the turn continues it. */
       readonly trace?: string
-      /** Produced by a loop of the host's own; the engine does not carry it on. */
+      /** Produced by a loop of the host's own: the engine never takes the turn over. */
       readonly recorded?: true
-      /** An answer that was made anew: the versions that there were before it, in the order of making (VR1). */
+      /** Set on an answer that was regenerated: the versions that existed before it, oldest first (VR1). */
       readonly versionOf?: readonly MessageVersion[]
     }
   | { readonly type: 'step-started'; readonly step: number; readonly model?: string }
@@ -63,7 +63,7 @@ export type TurnEventBody =
       readonly input: Json
       readonly approval: 'required' | 'not-required'
     }
-  /** For loops that write their own calls (CL11): name or arguments changed while it was open. */
+  /** The name or the arguments of an open call changed. Written for loops that report their own calls (CL11). */
   | {
       readonly type: 'call-revised'
       readonly callId: CallId
@@ -71,7 +71,7 @@ export type TurnEventBody =
       readonly input: Json
       readonly isPartial: boolean
     }
-  /** Somebody else than the engine's policy wants a person to accept a call that was recorded without. */
+  /** The provider or the host's loop requires a person's approval for a call that was recorded without it. */
   | {
       readonly type: 'call-approval-requested'
       readonly callId: CallId
@@ -95,7 +95,7 @@ export type TurnEventBody =
       readonly type: 'call-resolved'
       readonly callId: CallId
       readonly resolution: Resolution
-      /** With `done`: what the person says the call returned. */
+      /** With `done`: what the call returned, according to the person. */
       readonly output?: CallOutput
     }
   | {
@@ -105,21 +105,21 @@ export type TurnEventBody =
       readonly model?: string
       readonly providerMetadata?: JsonObject
     }
-  /** Its run died, and the model goes on in the same step from the text that was shown (AG8). */
+  /** The run of the step died, and the model continues the same step after the text that was shown (AG8). */
   | { readonly type: 'step-resumed'; readonly model?: string }
   /**
-   * The step was broken off and is run again; what it had said stays where it stood. `error`: its model failed, and another is
-   * tried (AG5); without, its run died.
+   * The step was broken off and runs again as the next one; its parts stay where they are. `error`: its model
+   * failed and another is tried (AG5). Without it, its run died.
    */
   | { readonly type: 'step-abandoned'; readonly error?: TurnError }
-  /** A model failed before it had said anything of the step, and the next one of the agent's list is tried (AG5). */
+  /** A model failed before the step had any part, and the next model of the agent's list is tried (AG5). */
   | {
       readonly type: 'model-replaced'
       readonly model: string
       readonly by: string
       readonly error: TurnError
     }
-  /** Steering: an input that waited joined the turn behind its last step, and the next one is sent it (IN3). */
+  /** Steering: a queued input joined the turn after its last step, and the next step's prompt contains it (IN3). */
   | {
       readonly type: 'input-joined'
       readonly messageId: MessageId
@@ -127,31 +127,31 @@ export type TurnEventBody =
       readonly metadata?: Json
     }
   | { readonly type: 'turn-paused'; readonly waitingFor: TurnWait }
-  /** It goes on: after a wait or an end, or, with `from`, in another process without either (AG7). */
+  /** The turn continues: after a wait or an end, or, with `from`, in another process without either (AG7). */
   | { readonly type: 'turn-resumed'; readonly from?: ResumedFrom }
   | { readonly type: 'turn-ended'; readonly ending: TurnEnding }
-  /** A person says what they think of the answer; null: no longer (FK4). Changes nothing about the turn itself. */
+  /** A person rates the answer; null takes the rating back (FK4). The turn itself does not change. */
   | {
       readonly type: 'feedback-given'
       readonly by: string
       readonly rating: FeedbackRating | null
       readonly comment?: string
     }
-  /** A turn of another thread that had ended, as it is: its only event here (VR4). */
+  /** An ended turn of another thread, copied whole: its only event in this thread (VR4). */
   | { readonly type: 'turn-copied'; readonly turn: TurnCopy }
 
-/** Where messages stood that are hidden: each followed the one before it, and the first one `after`. */
+/** The positions of hidden messages: each followed the one before it, and the first one followed `after`. */
 export interface KeptPath {
-  /** 0: they began the thread. */
+  /** 0: they were the first of the thread. */
   readonly after: Seq
-  /** In the order of the ids, which is that of the thread. */
+  /** In the same order as the ids, which is the thread's order. */
   readonly places: readonly Seq[]
 }
 
 /** Where a thread was forked from (VR4). */
 export interface ForkOrigin {
   readonly threadId: ThreadId
-  /** The last message that was copied, by its id there. */
+  /** The last message that was copied, by its id in the other thread. */
   readonly messageId: MessageId
 }
 
@@ -163,27 +163,33 @@ export type ThreadEventBody =
       readonly role: 'user' | 'system'
       readonly parts: readonly UserPart[]
       readonly metadata?: Json
-      /** An edit: the versions that there were before it, in the order of making (VR1). */
+      /** Set on an edit: the versions that existed before it, oldest first (VR1). */
       readonly versionOf?: readonly MessageVersion[]
     }
-  /** Regenerate and edit: out of every view and page, kept in the ledger. */
+  /** Regenerate and edit: the messages leave every view and page, and stay in the ledger. */
   | {
       readonly type: 'messages-retired'
       readonly messageIds: readonly MessageId[]
-      /** They can be shown again (VR1). Absent: they were withdrawn, or an older version hid them. */
+      /**
+       * Set where the messages can be shown again (VR1). Absent: they were withdrawn, or hidden by an older
+       * version of Holdfast.
+       */
       readonly kept?: KeptPath
       /**
-       * Only where a thread was rewritten: what stood from this number up to here was taken out for
-       * good, and the messages may come again under the same ids.
+       * Only of a rewritten thread: everything from this seq on was removed for good, and messages with the
+       * same ids may be added again.
        */
       readonly from?: Seq
     }
   /**
-   * Messages that were hidden are shown again, at the places where they stand. A reader that does not hold
-   * them has to read the thread anew.
+   * Hidden messages are shown again, at their own positions. A reader that does not hold them has to read the
+   * thread again.
    */
   | { readonly type: 'messages-shown'; readonly places: readonly Seq[] }
-  /** `by` is absent where a person or the host gave the title. A model's says what making it used (FK3). */
+  /**
+   * `by` is absent where a person or the host set the title. With a model's title, `usage` is what producing
+   * it cost (FK3).
+   */
   | {
       readonly type: 'thread-renamed'
       readonly title: string
@@ -191,11 +197,14 @@ export type ThreadEventBody =
       readonly model?: string
       readonly usage?: Usage
     }
-  /** What is absent stays as it is. A message that is added later takes the thread out of the archive (FK2). */
+  /** An absent flag does not change. A later `message-added` takes the thread out of the archive (FK2). */
   | { readonly type: 'thread-flagged'; readonly pinned?: boolean; readonly archived?: boolean }
-  /** Said while a turn ran, and kept until its turn comes (IN1). A `message-added` or `input-joined` takes it out. */
+  /**
+   * An input that arrived while a turn ran, and waits for its own turn (IN1). A `message-added` or
+   * `input-joined` with its id removes it from the queue.
+   */
   | { readonly type: 'input-queued'; readonly input: NewInput }
-  /** Other parts, or another place: before an input that waits too, or with null at the end. */
+  /** The input has new parts, or a new position: before another waiting input, or with null at the end. */
   | {
       readonly type: 'input-revised'
       readonly messageId: MessageId
@@ -203,28 +212,36 @@ export type ThreadEventBody =
       readonly before?: MessageId | null
     }
   | { readonly type: 'input-withdrawn'; readonly messageId: MessageId }
-  /** Whatever waits is kept until a person releases it (IN5). */
+  /** Every waiting input is held until a person releases it (IN5). */
   | { readonly type: 'queue-held' }
   | { readonly type: 'queue-released' }
-  /** All that stands before this was copied from another thread (VR4). */
+  /** Every event before this one was copied from another thread (VR4). */
   | { readonly type: 'thread-forked'; readonly from: ForkOrigin }
 
-/** A row that could not be read. It keeps its place on the number line and changes nothing (LG7). */
+/** A row that could not be parsed. It keeps its seq and changes nothing (LG7). */
 export interface UnreadableEvent {
   readonly type: 'unreadable'
   readonly reason: string
 }
 
+/** An event of a turn, before it has a seq. */
 export type NewTurnEvent = TurnEventBody & { readonly turnId: MessageId; readonly at: number }
+/** An event of the thread itself, before it has a seq. */
 export type NewThreadEvent = ThreadEventBody & { readonly at: number }
-/** An event before the commit that gives it its place. */
+/** An event before the commit that gives it its seq. */
 export type NewEvent = NewTurnEvent | NewThreadEvent
 
+/** The seq that the commit gave an event. */
 export type Numbered = { readonly seq: Seq }
+/** An event with the seq that its commit gives it. */
+export type NumberedEvent = NewEvent & Numbered
+/** A stored event of a turn. */
 export type TurnEvent = (NewTurnEvent | (UnreadableEvent & { turnId: MessageId; at: number })) &
   Numbered
+/** A stored event of the thread itself. */
 export type ThreadEvent = (NewThreadEvent | (UnreadableEvent & { turnId?: never; at: number })) &
   Numbered
+/** A stored event. */
 export type LedgerEvent = TurnEvent | ThreadEvent
 
 export const isTurnEvent = <E extends NewEvent | LedgerEvent>(
@@ -232,11 +249,11 @@ export const isTurnEvent = <E extends NewEvent | LedgerEvent>(
 ): event is Extract<E, { readonly turnId: MessageId }> =>
   'turnId' in event && event.turnId !== undefined
 
-/** Events with the numbers that they get, or are going to get: the first has `first`, and none is left out. */
+/** Events with consecutive seqs, starting at `first`: those that the commit gives them. */
 export const numberEvents = <E extends NewEvent>(
   events: readonly E[],
   first: Seq,
 ): readonly (E & Numbered)[] => events.map((event, index) => ({ ...event, seq: first + index }))
-/** Whether a turn takes its place in the thread with this event. */
+/** Whether this event creates the turn, and so sets its position in the thread. */
 export const beginsTurn = (event: NewEvent | LedgerEvent): boolean =>
   event.type === 'turn-started' || event.type === 'turn-copied'

@@ -1,30 +1,30 @@
 import { isJsonObject, type Json } from './json.ts'
 import { withDefined } from './with-defined.ts'
 
-/** What a person thinks of an answer. */
+/** A person's rating of an answer. */
 export type FeedbackRating = 'up' | 'down'
 
 const ratings: readonly FeedbackRating[] = ['up', 'down']
 
-/** Whether something is a rating, or null for one that is taken back. */
+/** Whether a value is a rating, or null, which takes one back. */
 export const isRating = (value: unknown): value is FeedbackRating | null =>
   value === null || ratings.some((word) => word === value)
 
-/** What one person said of an answer (FK4). Nothing of it is sent to a model. */
+/** One person's feedback on an answer (FK4). It is never sent to a model. */
 export interface Feedback {
-  /** The authenticated id of who gave it. */
+  /** The authenticated id of the person. */
   readonly by: string
   readonly rating: FeedbackRating
-  /** In their own words. */
+  /** Free text. */
   readonly comment?: string
   /** When, in milliseconds since 1970. */
   readonly at: number
 }
 
-/** The longest comment, in characters: every page that has the answer has its comments too (OP7a). */
+/** The longest comment, in characters: every page with the answer contains its comments too (OP7a). */
 export const longestComment = 2_000
 
-/** The event without its place: a rating of null takes back what the person said. */
+/** The event without its position: a rating of null takes back the person's feedback. */
 export interface FeedbackGiven {
   readonly by: string
   readonly rating: FeedbackRating | null
@@ -32,7 +32,10 @@ export interface FeedbackGiven {
   readonly at: number
 }
 
-/** One for each person, in the order of giving: the last one counts. Undefined: nobody says anything any more. */
+/**
+ * At most one entry per person, in the order of giving: a new one replaces the person's last. Undefined: none
+ * is left.
+ */
 export function foldFeedback(
   earlier: readonly Feedback[] | undefined,
   { by, rating, comment, at }: FeedbackGiven,
@@ -42,8 +45,11 @@ export function foldFeedback(
   return all.length === 0 ? undefined : all
 }
 
-/** Divides metadata that a view wrote into the feedback in it and the rest; what does not look like feedback is the host's own. */
-export function takeFeedback(metadata: Json | undefined): {
+/**
+ * Splits metadata that a view wrote into the feedback in it and the rest; what does not have the shape of
+ * feedback is the host's own.
+ */
+export function splitFeedback(metadata: Json | undefined): {
   readonly metadata: Json | undefined
   readonly feedback: readonly Feedback[] | undefined
 } {

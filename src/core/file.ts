@@ -1,18 +1,18 @@
 import type { OwnerId } from './ids.ts'
 
-/** Of a file that a person, a tool or a model gave: made by the server, and unique everywhere. */
+/** The id of a file that a person, a tool or a model supplied: made by the server, and globally unique. */
 export type FileId = string
 
-/** What is known of a file. Its bytes are in the file store, under its id. */
+/** The stored description of a file. Its bytes are in the file store, under its id. */
 export interface FileRecord {
   readonly id: FileId
   readonly ownerId: OwnerId
-  /** What the bytes say that it is, not what whoever sent it said. */
+  /** The type that the bytes show, not the one that the sender declared. */
   readonly mediaType: string
   readonly bytes: number
   /** SHA-256 of the bytes, as hexadecimal digits. */
   readonly sha256: string
-  /** As a person named it: text, never a path. */
+  /** The name from the upload: text, never a path. */
   readonly filename?: string
   /** Of an image, in pixels. */
   readonly width?: number
@@ -22,14 +22,10 @@ export interface FileRecord {
 
 const fileAddress = /^(?:\/[^?#]*)?\/api\/files\/(file_[0-9a-f]{32})$/
 
-/** The address under which a file is named in messages; the routes may stand under a base path. */
+/** The URL under which messages refer to a file; the routes may be mounted under a base path. */
 export const toFileUrl = (id: FileId, basePath = ''): string => `${basePath}/api/files/${id}`
 
-/** The file that an address in a message names; undefined for every address that is not one of ours. */
+/** The file that a URL in a message refers to; undefined for every URL that is not one of Holdfast's. */
 export const fileIdOf = (url: string): FileId | undefined => fileAddress.exec(url)?.[1]
-
-/** The files that are named anywhere in a JSON text: in a message, or deep in the result of a tool. */
-export const fileIdsIn = (json: string): readonly FileId[] =>
-  [...json.matchAll(/\/api\/files\/(file_[0-9a-f]{32})(?=")/g)].map(([, id = '']) => id)
 
 export const isFileId = (value: string): boolean => /^file_[0-9a-f]{32}$/.test(value)

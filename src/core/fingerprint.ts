@@ -1,4 +1,4 @@
-/** FNV-1a: not a secret, only a mark that something mixed up or mistyped does not carry. */
+/** FNV-1a. Not a secret: it only detects values that were mixed up or mistyped. */
 export function fingerprint(text: string): string {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index++) {

@@ -9,7 +9,7 @@ import type { InputQueue } from './queued-input.ts'
 import { addVersion } from './versions.ts'
 import { withDefined } from './with-defined.ts'
 
-/** A change as a reader gets it: an event, or the whole state of a turn whose events have been snapshotted. */
+/** A change as a reader receives it: an event, or the whole state of a turn whose events have been snapshotted. */
 export type Change =
   | { readonly kind: 'event'; readonly seq: Seq; readonly event: LedgerEvent }
   | { readonly kind: 'turn'; readonly seq: Seq; readonly turn: Turn }
@@ -18,24 +18,24 @@ export type Change =
 export interface ThreadView {
   readonly seq: Seq
   readonly title?: string
-  /** Absent: not known here (FK2). */
+  /** Absent: unknown to this follower (FK2). */
   readonly pinned?: boolean
   readonly archived?: boolean
-  /** Where the run begins; what stands before it is not held. Absent: at the thread's beginning. */
+  /** The first position that is held; earlier messages are not loaded. Absent: the thread's beginning. */
   readonly from?: Seq
   readonly messages: readonly Message[]
   /** The inputs that wait (IN2). Absent: none. */
   readonly queue?: InputQueue
   /**
-   * Messages were shown again that are not held here, at this seq: what is held is no longer all of the
-   * thread, and has to be read anew at this seq or later (VR2).
+   * The seq at which messages were shown again that this view does not hold: it is incomplete from there on,
+   * and the follower has to read the thread again at this seq or later (VR2).
    */
   readonly outdatedAt?: Seq
 }
 
 /**
- * Brings a follower from the seq it has to the seq the changes reach. Turns are folded by `foldTurn`
- * and by nothing else; this only knows which message a change belongs to.
+ * Brings a follower from the seq it has to the seq the changes reach. Turns are folded by `foldTurn` and by
+ * nothing else; this only finds the message that a change belongs to.
  */
 export function foldThread(view: ThreadView, changes: readonly Change[]): ThreadView {
   let next = view
@@ -71,7 +71,7 @@ export function foldThread(view: ThreadView, changes: readonly Change[]): Thread
     const first = run[0] as (typeof run)[number]
     const turn =
       next.messages.findLast((message): message is Turn => isTurnWithId(message, turnId)) ??
-      // Events of a turn that the follower does not have: it stands further back than what it loaded.
+      // Events of a turn that the follower does not hold: the turn is earlier than what was loaded.
       (beginsTurn(first) ? emptyTurn(turnId, first.seq, first.at) : undefined)
     const seq = (run.at(-1) as (typeof run)[number]).seq
     const messages =
@@ -95,7 +95,8 @@ function applyThreadEvent(view: ThreadView, event: ThreadEvent): ThreadView {
   switch (event.type) {
     case 'message-added': {
       const messages = putMessage(view.messages, toUserMessage(event))
-      // Whoever does not know whether it was archived need not be told that it no longer is.
+      // A view that has no `archived` flag stays without one: the message would make it `false` and pass for
+      // known.
       const flags = view.archived === undefined ? {} : foldFlags(view, event)
       return withQueue({ ...view, ...flags, messages }, foldQueue(queueOf(view), event))
     }
@@ -116,7 +117,7 @@ function applyThreadEvent(view: ThreadView, event: ThreadEvent): ThreadView {
       return { ...view, title: event.title }
     case 'thread-flagged':
       return { ...view, ...foldFlags(view, event) }
-    // Of the thread, not of what is held of it.
+    // Changes the thread, and none of the messages held here.
     case 'thread-forked':
     case 'unreadable':
       return view

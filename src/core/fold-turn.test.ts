@@ -157,7 +157,7 @@ describe('a turn', () => {
         fold(
           ...before,
           { type: 'call-resolved', callId, resolution: { kind, by: 'ann', at: 1 } },
-          // A second word on it comes too late, whatever it says.
+          // A second resolution changes nothing, whatever its kind.
           { type: 'call-resolved', callId, resolution: { kind: 'done', by: 'bob', at: 2 } },
         ),
       )

@@ -4,7 +4,16 @@ import { changeCall, newCall, outcomeAtEnd, settle } from './change-call.ts'
 import { type NewTurnEvent, numberEvents, type TurnEvent } from './event.ts'
 import { foldFeedback } from './feedback.ts'
 import { type CallEvent, callTransition, isCallEvent, lifecycleOf } from './lifecycle.ts'
-import type { ItemPart, Part, Step, TextPart, Turn, TurnEnding, TurnError } from './message.ts'
+import {
+  hasEndingNote,
+  type ItemPart,
+  type Part,
+  type Step,
+  type TextPart,
+  type Turn,
+  type TurnEnding,
+  type TurnError,
+} from './message.ts'
 import { createTurnDraft, type TurnDraft } from './turn-draft.ts'
 import { addVersion } from './versions.ts'
 import { withDefined } from './with-defined.ts'
@@ -28,11 +37,11 @@ export function foldTurn(turn: Turn, events: readonly TurnEvent[]): Turn {
   return draft === undefined ? turn : draft.finish()
 }
 
-/** What a turn becomes with events that are not stored yet: to plan with, never to show. */
+/** The turn with events that are not stored yet: for planning only, never to be shown. */
 export const foldOn = (turn: Turn, events: readonly NewTurnEvent[]): Turn =>
   events.length === 0 ? turn : foldTurn(turn, numberEvents(events, turn.lastSeq + 1))
 
-/** A turn before its first event. Its place in the thread is that of its `turn-started`. */
+/** A turn before its first event. Its position in the thread is the seq of its `turn-started`. */
 export function emptyTurn(id: Turn['id'], seq: Turn['seq'], createdAt: number): Turn {
   return {
     role: 'assistant',
@@ -118,7 +127,7 @@ function applyEvent(draft: TurnDraft, event: TurnEvent): void {
       replaceModel(draft, event)
       return
     case 'input-joined':
-      // A damaged ledger may lack the step that it joined behind.
+      // A damaged ledger may lack the step that the input joined.
       if (draft.lastStep() === undefined) openStep(draft, event.at)
       draft.pushPart(
         withDefined(
@@ -134,7 +143,10 @@ function applyEvent(draft: TurnDraft, event: TurnEvent): void {
       }
       return
     case 'turn-resumed':
-      draft.head = { ...draft.head, progress: { status: 'running' } }
+      draft.head = withDefined(
+        { ...draft.head, progress: { status: 'running' } },
+        { continuedAfter: draft.head.continuedAfter ?? notedAfter(draft) },
+      )
       if (event.from === 'takeover') countTakeover(draft)
       return
     case 'turn-copied': {
@@ -158,8 +170,9 @@ function applyEvent(draft: TurnDraft, event: TurnEvent): void {
 }
 
 /**
- * What the next run would not have to do again. Beginning a step or a call is not, nor is what it says before it is
- * whole: a model or a tool that kills its process would otherwise be tried for ever (AG7).
+ * Whether the next run need not repeat this event. Starting a step or a call is not progress, and neither are
+ * parts of an unfinished step: a model or a tool that kills its process would otherwise be tried for ever
+ * (AG7).
  */
 function isProgress(event: NewTurnEvent): boolean {
   switch (event.type) {
@@ -177,6 +190,14 @@ function isProgress(event: NewTurnEvent): boolean {
     default:
       return false
   }
+}
+
+/** The number of steps before the note of the turn's end, if there is one. */
+function notedAfter(draft: TurnDraft): number | undefined {
+  const { progress } = draft.head
+  return progress.status === 'ended' && hasEndingNote(progress.ending)
+    ? draft.stepCount()
+    : undefined
 }
 
 function countTakeover(draft: TurnDraft): void {
@@ -199,21 +220,27 @@ const lengthOf = (parts: readonly Part[]): number =>
   }, 0)
 
 function applyCallEvent(draft: TurnDraft, event: CallEvent): void {
-  const place = draft.findCall(event.callId)
-  if (place === undefined) {
+  const located = draft.findCall(event.callId)
+  if (located === undefined) {
     if (event.type !== 'call-announced' && event.type !== 'call-recorded') return
     const step = openStep(draft, event.at)
     draft.pushPart(newCall(event, step.index))
     return
   }
-  const { from, to } = callTransition(event, lifecycleOf(place.call))
-  // Storage refuses these; a damaged ledger may hold them. The first end of a call stands (CL2).
-  if (!from.includes(lifecycleOf(place.call))) return
-  const changed = changeCall(place.call, event, to)
-  draft.replaceCall(place, event.type === 'call-settled' ? withResultStep(draft, changed) : changed)
+  const { from, to } = callTransition(event, lifecycleOf(located.call))
+  // Stores refuse such events, but a damaged ledger may hold them. The first end of a call stays (CL2).
+  if (!from.includes(lifecycleOf(located.call))) return
+  const changed = changeCall(located.call, event, to)
+  draft.replaceCall(
+    located,
+    event.type === 'call-settled' ? withResultStep(draft, changed) : changed,
+  )
 }
 
-/** A provider is told its late results where it gave them, so the place is kept. */
+/**
+ * A prompt repeats late results of provider-executed calls in the step in which they arrived, so that step is
+ * kept.
+ */
 function withResultStep(draft: TurnDraft, call: Call): Call {
   const step = draft.lastStep()?.index ?? call.step
   const isLate = call.providerExecuted === true && step !== call.step
@@ -307,9 +334,9 @@ function endTurn(draft: TurnDraft, ending: TurnEnding, at: number): void {
     at,
     finishReason: ending.kind === 'failed' ? 'error' : 'interrupted',
   })
-  for (const place of draft.allCalls()) {
-    if (!isOpenCall(place.call)) continue
-    draft.replaceCall(place, settle(place.call, outcomeAtEnd(ending, place.call), at))
+  for (const located of draft.allCalls()) {
+    if (!isOpenCall(located.call)) continue
+    draft.replaceCall(located, settle(located.call, outcomeAtEnd(ending, located.call), at))
   }
   draft.head = { ...draft.head, progress: { status: 'ended', ending, endedAt: at } }
 }

@@ -5,41 +5,41 @@ export type ErrorCode =
   | 'bad-limit'
   | 'bad-event'
   | 'bad-request'
-  /** What the host's own code was given: never the fault of whoever sent a request. */
+  /** An option of the host's own code is wrong: never caused by a request. */
   | 'bad-option'
   | 'no-model'
   /** The choices of a request do not fit the host's schema, or there is none (AG2). */
   | 'bad-choices'
-  /** The model that was picked does not take a file of the message (AG2). */
+  /** The model that was picked does not accept a file of the message (AG2). */
   | 'file-not-accepted'
-  /** The host's `agent` threw, took too long or gave something that is none (AG1). */
+  /** The host's `agent` threw, timed out or returned something that is not an agent (AG1). */
   | 'agent-failed'
   /** The store has no index to search in. */
   | 'no-search'
-  /** Of a backend behind the recording proxy. */
+  /** A failure of the backend behind the recording proxy. */
   | 'backend'
-  /** A place in a history that the thread no longer has (OP6). */
+  /** A reader's place belongs to a history that the thread no longer has (OP6). */
   | 'other-history'
   /** An id is in use for something else. */
   | 'conflict'
-  /** As many inputs wait in a thread as may (IN6). */
+  /** The thread has as many waiting inputs as the limit allows (IN6). */
   | 'queue-full'
-  /** An input that was to be changed no longer waits: it is being answered, or was (IN2). */
+  /** The input to be changed no longer waits: its turn runs or has ended (IN2). */
   | 'input-taken'
   | 'thread-not-found'
   | 'message-not-found'
   | 'call-not-found'
   | 'file-not-found'
   | 'file-too-large'
-  /** Of a type that is not taken, or not what it says that it is. */
+  /** The file's type is not accepted, or its bytes are not of the declared type. */
   | 'file-type'
-  /** An owner has as many bytes of files as they may have. */
+  /** The owner's files have reached the limit of bytes. */
   | 'files-full'
-  /** There is no file store. */
+  /** No file store is configured. */
   | 'no-files'
-  /** A thread has as many links as it may have. */
+  /** The thread has as many links as the limit allows. */
   | 'shares-full'
-  /** The store keeps no links. */
+  /** The store does not support links. */
   | 'no-shares'
   | 'store-closed'
   | 'store-locked'
@@ -50,20 +50,22 @@ export type ErrorCode =
   /** The disk of the database is full. */
   | 'store-full'
   | 'store-failed'
-  /** The file of the database is no longer there, or is another one: needs a restart. */
+  /** The database file was removed or replaced by another one: needs a restart. */
   | 'store-replaced'
 
+/** The one class of errors that Holdfast throws, distinguished by `code`. */
 export class HoldfastError extends Error {
   override readonly name = 'HoldfastError'
   readonly code: ErrorCode
   /**
-   * Of a store or an agent: certainly nothing was stored, and the same may work a moment later (locked, not there, full).
-   * After any other fault it is not known what was stored, and nothing may be written twice.
+   * Of a store or an agent: certainly nothing was stored, and the same call may succeed a moment later
+   * (locked, unreachable, full). After any other fault it is unknown what was stored, and the caller must not
+   * write it a second time.
    */
   readonly isTemporary: boolean
   /**
-   * Of a commit: it may have been stored. The very same planned commit may be given to the store again,
-   * which looks whether it is there before it writes; nobody else may try.
+   * Of a commit: it may have been stored. Only the same planned commit may be passed to the store again,
+   * which checks whether it is there before it writes; no other writer may repeat it.
    */
   readonly isInDoubt: boolean
 
@@ -75,9 +77,10 @@ export class HoldfastError extends Error {
   }
 }
 
+/** Options of a `HoldfastError`. */
 export interface HoldfastErrorOptions extends ErrorOptions {
-  /** Whether the same may succeed later. @default false */
+  /** Whether the same call may succeed later. @default false */
   readonly isTemporary?: boolean
-  /** Whether what was asked for may have happened all the same. @default false */
+  /** Whether the operation may have taken effect in spite of the error. @default false */
   readonly isInDoubt?: boolean
 }

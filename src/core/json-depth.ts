@@ -1,15 +1,16 @@
 import type { Json } from './json.ts'
 
 /**
- * How many levels a value of a tool, a model or a host may have. Eight less than a whole document, so that a client
- * can send back the message that it stands in: body, messages, message, parts, part, and then the value.
+ * How many levels a value of a tool, a model or a host may have. Eight fewer than a whole document, so that a
+ * client can send back the message that contains it: body, messages, message, parts, part, and then the
+ * value.
  */
 export const deepestValue = 56
 
 /** How many levels any document may have: an HTTP body, an event, a stored row. */
 export const deepestJson = 64
 
-/** What stands for a part that is so deep that not even its text can be made. */
+/** Replaces a part that is nested so deep that its JSON text cannot be produced either. */
 const unwritable = '[nested too deep to be kept]'
 
 /** Whether a value has more levels than this. It goes no further down than `most`, however deep the value is. */
@@ -23,8 +24,8 @@ export function isDeeperThan(value: unknown, most: number): boolean {
 }
 
 /**
- * The value with at most so many levels: what is deeper is given as its JSON text, so that nothing is lost and
- * whatever walks through it finds an end. The same value if it is not too deep.
+ * The value with at most `most` levels: deeper parts are replaced by their JSON text, so that nothing is lost
+ * and no code that walks the value recurses without bound. The same value if it is not too deep.
  */
 export function flattenJson(value: Json, most: number): Json {
   if (!isDeeperThan(value, most)) return value
@@ -46,7 +47,8 @@ export function flattenJson(value: Json, most: number): Json {
       const copy: Record<string, Json> = {}
       put(copy)
       for (const [key, item] of Object.entries(from)) {
-        // In this order from the first, whatever is filled in when; and `__proto__` is a key like any other.
+        // Defines every key at once, so that the order of keys is kept although nested values are filled in
+        // later; `defineProperty` because `__proto__` is a key like any other.
         const define = (made: Json) =>
           Object.defineProperty(copy, key, {
             value: made,
@@ -65,7 +67,7 @@ export function flattenJson(value: Json, most: number): Json {
 /** The levels of a JSON text, counted without parsing it: a parser would have built all of it first. */
 export const depthOfText = (text: string): number => createDepthScanner()(text)
 
-/** The same for a text that comes in pieces: called with each, it gives the most levels so far. */
+/** The same for a text that arrives in pieces: called with each piece, it returns the deepest level so far. */
 export function createDepthScanner(): (piece: string) => number {
   let depth = 0
   let most = 0

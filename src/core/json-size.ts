@@ -3,9 +3,10 @@ export const isLargerThan = (value: unknown, mostChars: number): boolean =>
   countJsonChars(value, mostChars) > mostChars
 
 /**
- * The characters of the JSON text of a value, at least: what has to be escaped is not looked for. Without recursion and
- * without making the text, and it stops once there are more than `mostChars`: a value that refers to itself is as large
- * as one likes. Of what throws when it is read, only what could be read is counted: whoever stores it says what is wrong.
+ * A lower bound of the characters of a value's JSON text: escapes are not counted. It uses no recursion, does
+ * not produce the text, and stops once it has counted more than `mostChars`, so a value that refers to itself
+ * ends too. Of a value whose getters throw, only the readable part is counted: the code that stores it
+ * reports the error.
  */
 export function countJsonChars(value: unknown, mostChars: number): number {
   const open: unknown[] = [value]

@@ -4,22 +4,22 @@ import type { NewEvent, NewTurnEvent } from './event.ts'
 import type { TurnStatus } from './message.ts'
 
 /**
- * The lifecycle of calls and turns as data: which states an event may be met in, and where it leads. The
- * fold and every store read the same table, so an illegal event is refused before it is stored and
- * ignored if it is met in a ledger all the same.
+ * The lifecycle of calls and turns as data: in which states an event is allowed, and which state it leads to.
+ * The fold and every store use this one table, so a forbidden event is refused before it is stored, and
+ * ignored if a damaged ledger holds it.
  */
 interface Transition<State> {
   readonly from: readonly (State | 'absent')[]
   readonly to: State
 }
 
-/** A skipped `unknown` call is `unknown` to everyone, but can no longer be resolved another way. */
+/** A skipped `unknown` call is shown as `unknown`, but can no longer be resolved in another way. */
 export type CallLifecycle = CallState | 'skipped'
 
 export const lifecycleOf = (call: Call): CallLifecycle =>
   call.state === 'unknown' && call.resolution?.kind === 'skip' ? 'skipped' : call.state
 
-/** A skipped call is not open: nothing is waited for. */
+/** A skipped call is not open: the turn does not wait for it. */
 export const isOpenLifecycle = (lifecycle: CallLifecycle): boolean =>
   lifecycle !== 'skipped' && isOpenState(lifecycle)
 
@@ -82,14 +82,15 @@ export function turnTransition(event: NewTurnEvent): {
     case 'turn-paused':
       return { from: ['running'], to: 'waiting' }
     case 'turn-resumed':
-      // Only a run can be taken over; it has not waited since.
+      // Only a turn that runs can be taken over, without a wait in between.
       return { from: event.from === undefined ? ['waiting', 'ended'] : ['running'], to: 'running' }
     case 'turn-ended':
       return { from: ['running', 'waiting'], to: 'ended' }
-    // While it runs, a client that is being streamed to would not be told.
+    // Not allowed while the turn runs: the stream to a client has no chunk for feedback, so that client would
+    // miss it.
     case 'feedback-given':
       return { from: ['waiting', 'ended'], to: null }
-    // A person, or a newer message, acts on a turn that waits.
+    // A person's decision, or a newer message, may change a call while its turn waits.
     case 'call-decided':
     case 'call-resolved':
     case 'call-settled':

@@ -4,19 +4,19 @@ import type { MessageId, Seq } from './ids.ts'
 import { isJsonObject, type JsonObject } from './json.ts'
 import { deepestJson, isDeeperThan } from './json-depth.ts'
 
-/** What is known of a stored event from outside its payload. */
-export interface EventPlace {
+/** The columns of a stored event beside its payload. */
+export interface EventColumns {
   readonly seq: Seq
   readonly at: number
   readonly turnId: MessageId | null
 }
 
 /**
- * Stands before the fold: whatever a row holds, it gives an event. One that cannot be understood
- * keeps its number and changes nothing, so that one bad row never hides the rest (LG7).
+ * Runs before the fold and returns an event for every row. A row that cannot be parsed keeps its seq and
+ * changes nothing, so that one bad row never hides the rest (LG7).
  */
-export function parseEvent({ turnId, ...place }: EventPlace, payload: unknown): LedgerEvent {
-  const where = turnId === null ? place : { ...place, turnId }
+export function parseEvent({ turnId, ...columns }: EventColumns, payload: unknown): LedgerEvent {
+  const where = turnId === null ? columns : { ...columns, turnId }
   const fault = isJsonObject(payload)
     ? findFault(payload, turnId !== null)
     : 'The row is not an object.'
@@ -25,12 +25,12 @@ export function parseEvent({ turnId, ...place }: EventPlace, payload: unknown): 
     : { ...where, type: 'unreadable', reason: fault }
 }
 
-/** For events from outside: says what is wrong with one, or `undefined` if it can be stored. */
+/** For events from outside: the reason why one cannot be stored, or `undefined` if it can. */
 export function findEventFault(event: NewEvent): string | undefined {
   if (!Number.isSafeInteger(event.at)) return '`at` is a whole number of milliseconds.'
   const fault = findFault(event as unknown as JsonObject, 'turnId' in event)
   if (fault !== undefined) return fault
-  // Pieces of text are flat, and nearly all that is written.
+  // Text deltas are flat, and they are nearly all events that are written: skip the walk for them.
   const isPiece = 'delta' in event && !('providerMetadata' in event)
   return !isPiece && isDeeperThan(event, deepestJson)
     ? `A ${event.type} is nested deeper than ${deepestJson} levels.`
@@ -187,7 +187,7 @@ const threadShapes: Readonly<Record<string, Shape>> = {
   },
 }
 
-// Lists, because every event is looked at, when it is written and when it is read.
+// Arrays in place of objects, because every event is checked on write and on read.
 const toLists = (shapes: Readonly<Record<string, Shape>>) =>
   new Map(Object.entries(shapes).map(([type, shape]) => [type, Object.entries(shape)]))
 const turnChecks = toLists(turnShapes)
@@ -198,7 +198,7 @@ function findFault(value: JsonObject, ofTurn: boolean): string | undefined {
   const checks = (ofTurn ? turnChecks : threadChecks).get(type)
   if (checks === undefined) return `Unknown event type "${type}".`
   for (const [field, check] of checks) {
-    if (!check(value[field])) return `The field "${field}" of ${type} is not what it should be.`
+    if (!check(value[field])) return `The field "${field}" of ${type} is invalid.`
   }
   return undefined
 }

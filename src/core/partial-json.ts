@@ -2,17 +2,17 @@ import type { Json } from './json.ts'
 import { deepestJson, isDeeperThan } from './json-depth.ts'
 
 /**
- * Reads as much of a JSON text as is certain. A string, array or object that is cut off is given as
- * far as it goes; a number or a word at the very end is left out, because what it is cannot be known
- * yet (`3.1` may become `3.14`). So the value only grows as the text does. `undefined`: nothing is
- * certain yet. Text that is not the beginning of any JSON gives what stood before the fault.
+ * Parses as much of a JSON text as is certain. A string, array or object that is cut off is returned as far
+ * as it goes; a number or a literal at the very end is left out, because it may continue (`3.1` may become
+ * `3.14`). So the value only grows as the text does. `undefined`: nothing is certain yet. Of a text that is
+ * not a prefix of any JSON, the part before the error is returned.
  */
 export function parsePartialJson(text: string): Json | undefined {
   try {
     const value = JSON.parse(text) as Json
     if (typeof value !== 'number' && !isDeeperThan(value, deepestJson)) return value
   } catch {
-    // Cut off or broken: read it by hand below, as far as it may be deep.
+    // Cut off, invalid or too deep: parsed by hand below.
   }
   return new PartialReader(text).read()
 }
@@ -33,7 +33,7 @@ const escapes: Readonly<Record<string, string>> = {
   t: '\t',
 }
 
-/** `done: false` once the text ran out or went wrong: every container above closes where it is. */
+/** Once the text ran out or was invalid, every container above closes where it is. */
 class PartialReader {
   readonly #text: string
   #at = 0

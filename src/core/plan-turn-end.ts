@@ -5,8 +5,8 @@ import { callsOf, type Turn, type TurnEnding } from './message.ts'
 import type { FinishReason } from './usage.ts'
 
 /**
- * The events that end a turn: each open call gets its own, so that its row, its record and its audit
- * say what became of it. Stores refuse a `turn-ended` that would leave a call open.
+ * The events that end a turn. Each open call gets its own event, so that its row, its record and its audit
+ * show its outcome. Stores refuse a `turn-ended` that would leave a call open.
  */
 export function planTurnEnd(
   turn: Turn,

@@ -114,7 +114,7 @@ describe('the queue of a thread', () => {
         const leaves = event.type === 'input-withdrawn' || event.type === 'message-added'
         expect(left.map((input) => input.id)).toEqual(leaves && left.length > 0 ? [target] : [])
         for (const input of left) gone.add(input.id)
-        // Nobody else changes places: without the one that the event is about, the order is as before.
+        // No other input moves: without the one that the event is about, the order is as before.
         const subject =
           'messageId' in event
             ? event.messageId

@@ -6,8 +6,8 @@ import type { Turn, UserPart } from './message.ts'
 import type { InputMode, InputQueue, QueuedInput } from './queued-input.ts'
 
 /**
- * The one function from events to the queue: of writers, stores, followers and the check. Returns the same list where
- * nothing changed.
+ * The one function from events to the queue: writers, stores, followers and the audit all use it. Returns the
+ * same array where nothing changed.
  */
 export function foldQueue(queue: InputQueue, event: QueueEvent): InputQueue {
   switch (event.type) {
@@ -30,7 +30,8 @@ export function foldQueue(queue: InputQueue, event: QueueEvent): InputQueue {
       return queue.some(({ held }) => held)
         ? queue.map((input) => (input.held ? { ...input, held: false } : input))
         : queue
-    // What was said there is gone for good, and so is what became of inputs; a rewrite is refused while any waits.
+    // A rewrite removes messages for good, and with them what happened to queued inputs; a rewrite is refused
+    // while any input waits.
     case 'messages-retired':
       return event.from === undefined || queue.length === 0 ? queue : []
     default:
@@ -58,7 +59,7 @@ const typeSet: ReadonlySet<string> = new Set(queueEventTypes)
 export const isQueueEvent = (event: { readonly type: string }): event is QueueEvent =>
   typeSet.has(event.type)
 
-/** Whether an event is about the queue and nothing else: only who knows the queue can mean it. */
+/** Whether an event only changes the queue. Its writer must have read the queue first. */
 export const isAboutQueue = ({ type }: { readonly type: string }): boolean =>
   /^(?:input-(?:queued|revised|withdrawn)|queue-(?:held|released))$/.test(type)
 
@@ -68,12 +69,15 @@ export const foldQueueEvents = (
   events: readonly { readonly type: string }[],
 ): InputQueue => events.filter(isQueueEvent).reduce(foldQueue, queue)
 
-/** A change of a thread, as far as it can be about the queue. */
+/** The part of a change that matters to the queue. */
 type QueueChange =
   | { readonly kind: 'event'; readonly event: { readonly type: string } }
   | { readonly kind: 'turn'; readonly turn: Turn }
 
-/** As a follower gets them: of a turn that has ended, what joined it is in its state alone. */
+/**
+ * The same for changes as a follower receives them: of a snapshotted turn, the inputs that joined it are in
+ * its state alone.
+ */
 export function foldQueueChange(queue: InputQueue, change: QueueChange): InputQueue {
   if (change.kind === 'event') {
     return isQueueEvent(change.event) ? foldQueue(queue, change.event) : queue
@@ -87,7 +91,7 @@ export const canChangeQueue = (change: QueueChange): boolean =>
   change.kind === 'turn' ? joinedInputs(change.turn).length > 0 : isQueueEvent(change.event)
 
 /** The ids of the inputs that joined a turn. */
-export const joinedInputs = (turn: Turn): readonly MessageId[] =>
+export const joinedInputs = (turn: Pick<Turn, 'steps'>): readonly MessageId[] =>
   turn.steps.flatMap(({ parts }) =>
     parts.flatMap((part) => (part.type === 'steering' ? [part.id] : [])),
   )
@@ -95,21 +99,24 @@ export const joinedInputs = (turn: Turn): readonly MessageId[] =>
 const withoutInput = (queue: InputQueue, id: MessageId): InputQueue =>
   queue.some((input) => input.id === id) ? queue.filter((input) => input.id !== id) : queue
 
-/** Interrupts stand before all else, in the order in which they came: each stops the one before it. */
+/** Interrupts come before all other inputs, in the order of arrival: each stops the turn of the one before it. */
 function insert(queue: InputQueue, input: QueuedInput): InputQueue {
   if (input.mode !== 'interrupt') return [...queue, input]
   const at = queue.findIndex(({ mode }) => mode !== 'interrupt')
   return at === -1 ? [...queue, input] : queue.toSpliced(at, 0, input)
 }
 
-/** The turn that an input was to steer is over, so it is answered in its own. */
+/** The turn that the inputs with `steer` were to join is over, so each of them waits for its own turn. */
 function beginTurn(queue: InputQueue, id: MessageId): InputQueue {
   const others = withoutInput(queue, id)
   if (others === queue) return queue
   return others.map((input) => (input.mode === 'steer' ? { ...input, mode: 'queue' } : input))
 }
 
-/** What they were to steer or to interrupt is over: they are answered in their turn when they are released. */
+/**
+ * The turn that they were to steer or to interrupt is over: they wait for their own turns, after a person
+ * releases them.
+ */
 const holdAll = (queue: InputQueue): InputQueue =>
   queue.every(({ held }) => held)
     ? queue
@@ -119,40 +126,51 @@ function revise(
   queue: InputQueue,
   { messageId, parts, before }: Extract<NewEvent, { readonly type: 'input-revised' }>,
 ): InputQueue {
-  const found = queue.find(({ id }) => id === messageId)
-  if (found === undefined) return queue
-  const revised = parts === undefined ? found : { ...found, parts }
+  const waiting = queue.find(({ id }) => id === messageId)
+  if (waiting === undefined) return queue
+  const revised = parts === undefined ? waiting : { ...waiting, parts }
   if (before === undefined || before === messageId) {
-    return queue.map((input) => (input === found ? revised : input))
+    return queue.map((input) => (input === waiting ? revised : input))
   }
-  const others = queue.filter((input) => input !== found)
+  const others = queue.filter((input) => input !== waiting)
   const at = before === null ? -1 : others.findIndex(({ id }) => id === before)
   return at === -1 ? [...others, revised] : others.toSpliced(at, 0, revised)
 }
 
-/** The first that is answered once nothing else runs. */
+/** The first input to be answered once no turn runs. */
 export const firstReady = (queue: InputQueue): QueuedInput | undefined =>
   queue.find(({ held }) => !held)
 
-/** One for which the running turn is to be stopped. */
+/** The input that the running turn is stopped for. */
 export const findInterrupt = (queue: InputQueue): QueuedInput | undefined =>
   queue.find(({ held, mode }) => !held && mode === 'interrupt')
 
-/** Those that join the running turn at its next step. */
+/** The inputs that join the running turn at its next step. */
 export const steeringOf = (queue: InputQueue): InputQueue =>
   queue.filter(({ held, mode }) => !held && mode === 'steer')
 
-/** What the text column of a thread's row has. */
+/** At most this many inputs are queued in a thread, and this many characters of JSON (IN6). */
+export const mostQueued = 50
+const mostQueuedChars = 1_048_576
+
+/** Whether more inputs wait than may. */
+export const isQueueFull = (queue: InputQueue): boolean =>
+  queue.length > mostQueued || JSON.stringify(queue).length > mostQueuedChars
+
+/** The queue as the text column of the thread's row. */
 export const toQueueText = (queue: InputQueue): string => JSON.stringify(queue)
 
-/** What cannot be read counts as none, so that a damaged column never hides the thread (LG7). */
+/**
+ * A value that cannot be parsed counts as an empty queue, so that a damaged column never hides the thread
+ * (LG7).
+ */
 export function parseQueue(value: unknown): InputQueue {
   if (typeof value === 'string') {
     if (value === '[]') return []
     try {
       return parseQueue(JSON.parse(value) as unknown)
     } catch {
-      // Not JSON: see above.
+      // Not JSON: counts as empty, as above.
       return []
     }
   }

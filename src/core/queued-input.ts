@@ -3,23 +3,23 @@ import type { Json } from './json.ts'
 import type { UserPart } from './message.ts'
 
 /**
- * How an input meets a turn that runs: it waits for its own turn, joins the running one at the next step, or stops
- * the running one and is answered instead.
+ * What an input does while a turn runs: `queue` waits for its own turn, `steer` joins the running turn at its
+ * next step, `interrupt` stops the running turn and is answered next.
  */
 export type InputMode = 'queue' | 'steer' | 'interrupt'
 
-/** What a person said while a turn ran, as it came. */
+/** An input as it arrived while a turn ran. */
 export interface NewInput {
   /** The id that its message gets. */
   readonly id: MessageId
   readonly mode: InputMode
   readonly parts: readonly UserPart[]
   readonly metadata?: Json
-  /** For the agent of its answer, as the host's schema made it (AG2). */
+  /** The choices of the request for its turn, as the host's schema returned them (AG2). */
   readonly choices?: Json
 }
 
-/** An input that waits. It has no place in the thread until its turn begins (IN2). */
+/** An input that waits. It has no position in the thread until its turn begins (IN2). */
 export interface QueuedInput extends NewInput {
   /** Kept back by a stop until a person sends it on (IN5). */
   readonly held: boolean

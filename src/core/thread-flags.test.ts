@@ -23,7 +23,7 @@ const foldOf = (before: object, ...events: readonly LedgerEvent[]) => {
   return { pinned, archived }
 }
 
-it('[FK2] who follows a thread sees its flags change, and a message take it out of the archive', () => {
+it('[FK2] a follower sees the flags of a thread change, and a message take it out of the archive', () => {
   const known = { pinned: false, archived: false }
   expect(foldOf(known, flagged(1, { archived: true }))).toEqual({ pinned: false, archived: true })
   expect(foldOf(known, flagged(1, { archived: true, pinned: true }), message(2))).toEqual({
@@ -33,7 +33,7 @@ it('[FK2] who follows a thread sees its flags change, and a message take it out 
   expect(foldOf(known, message(1), flagged(2, { archived: true }))).toMatchObject({
     archived: true,
   })
-  // What is not known stays so until something is said of it.
+  // An unknown flag stays unknown until an event sets it.
   expect(foldOf({}, message(1))).toEqual({})
   expect(foldOf({}, flagged(1, { archived: true }), message(2))).toEqual({ archived: false })
 })

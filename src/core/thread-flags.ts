@@ -1,12 +1,12 @@
 import type { LedgerEvent, NewEvent } from './event.ts'
 
-/** Whether a thread is pinned and archived, as far as it is known (FK2). */
+/** Whether a thread is pinned and archived; an absent flag is unknown (FK2). */
 export interface ThreadFlags {
   readonly pinned?: boolean
   readonly archived?: boolean
 }
 
-/** The one rule of both flags: what is said of them, and that a message takes the thread out of the archive. */
+/** The one rule of both flags: `thread-flagged` sets them, and a message takes the thread out of the archive. */
 export function foldFlags(before: ThreadFlags, event: NewEvent | LedgerEvent): ThreadFlags {
   const { pinned, archived } = before
   switch (event.type) {
@@ -15,7 +15,7 @@ export function foldFlags(before: ThreadFlags, event: NewEvent | LedgerEvent): T
     case 'message-added':
       return withKnown(pinned, false)
     default:
-      return withKnown(pinned, archived)
+      return before
   }
 }
 

@@ -4,35 +4,36 @@ import type { JsonObject } from './json.ts'
 import type { InputQueue } from './queued-input.ts'
 
 /**
- * The longest title, in characters, wherever it comes from: a list of 200 threads is one answer, and must not be larger
- * than a page may be because of its titles (OP7a). Stores cut what older versions let in when it is read.
+ * The longest title, in characters, whatever its source: a list of 200 threads is one response, and its
+ * titles must not make it larger than a page may be (OP7a). Stores cut longer titles of older versions on
+ * read.
  */
 export const longestTitle = 500
 
 export type { ForkOrigin }
 
-/** `person`: also the host, an import, and whoever named it before this was kept. */
+/** `person`: also the host, an import, and every title stored before this field existed. */
 export type TitleGiver = 'person' | 'model'
 
-/** A thread as a list of threads has it. */
+/** A thread as the list of threads returns it. */
 export interface ListedThread {
   readonly id: ThreadId
   readonly ownerId: OwnerId
   readonly title: string
-  /** Who gave the title. Null: nobody has, it is empty or the beginning of the first message (FK3). */
+  /** Who set the title. Null: it was not set, and is empty or the beginning of the first message (FK3). */
   readonly titledBy: TitleGiver | null
-  /** Kept at hand by its owner (FK2). */
+  /** Pinned by its owner: it is in the list of pinned threads too (FK2). */
   readonly pinned: boolean
-  /** Put away: left out of the list until somebody writes in it or takes it back (FK2). */
+  /** Left out of the list until a message is added to it or its owner takes it out of the archive (FK2). */
   readonly archived: boolean
-  /** What the host keeps with it. No part of the conversation: no event tells of it, and the model is not sent it. */
+  /** The host's own data. No part of the conversation: no event contains it, and it is not sent to the model. */
   readonly metadata: JsonObject
   readonly createdAt: number
   /** When the last message or turn began or ended. For people; the list is ordered by `activity`. */
   readonly updatedAt: number
   /** The number of the thread's last change (LG1). */
   readonly seq: Seq
-  /** Its place in the list of threads: a counter of the whole store, without ties. */
+  /** Its position in the list of threads: a counter of the whole store, without ties. */
   readonly activity: number
   /** Absent: it was not forked. */
   readonly forkedFrom?: ForkOrigin

@@ -1,8 +1,8 @@
 import type { Call } from './call.ts'
 import type { CallId, Seq } from './ids.ts'
-import type { Part, Step, Turn } from './message.ts'
+import { callPositionsIn, type Part, type Step, type Turn } from './message.ts'
 
-interface CallPlace {
+interface LocatedCall {
   readonly step: number
   readonly part: number
   readonly call: Call
@@ -10,25 +10,26 @@ interface CallPlace {
 
 type Head = Omit<Turn, 'steps' | 'lastSeq' | 'unreadable'>
 type OwnedStep = { step: Step; parts: Part[] }
-type Place = Omit<CallPlace, 'call'>
+type PartPosition = Omit<LocatedCall, 'call'>
 
 /**
- * A turn while a run of events is folded into it. The array of steps, and the parts of a step, are
- * copied the first time they are touched and never again in the same run.
+ * A turn while a run of events is folded into it. The array of steps, and the parts of a step, are copied on
+ * their first change and never again in the same run.
  */
 export interface TurnDraft {
   head: Head
   lastSeq: Seq
   unreadable: number
+  stepCount(): number
   lastStep(): Step | undefined
   pushStep(step: Step): void
   replaceLastStep(step: Step): void
   pushPart(part: Part): void
-  /** Changes the last part that fits; false if none does. */
+  /** Changes the last part that `fits` accepts; returns false if there is none. */
   changePart<P extends Part>(fits: (part: Part) => part is P, change: (part: P) => P): boolean
-  findCall(id: CallId): CallPlace | undefined
-  allCalls(): readonly CallPlace[]
-  replaceCall(place: CallPlace, call: Call): void
+  findCall(id: CallId): LocatedCall | undefined
+  allCalls(): readonly LocatedCall[]
+  replaceCall(located: LocatedCall, call: Call): void
   finish(): Turn
 }
 
@@ -36,8 +37,8 @@ export function createTurnDraft(turn: Turn): TurnDraft {
   const { steps: before, lastSeq, unreadable, ...head } = turn
   const steps = [...before]
   const owned = new Map<number, OwnedStep>()
-  // Of calls that were added in this run; the others are where they were before it.
-  const added = new Map<CallId, Place>()
+  // Positions of the calls that were added in this run; the others are still where they were before it.
+  const added = new Map<CallId, PartPosition>()
 
   const own = (index: number): OwnedStep => {
     let mine = owned.get(index)
@@ -52,16 +53,16 @@ export function createTurnDraft(turn: Turn): TurnDraft {
   const partsAt = (index: number): readonly Part[] =>
     owned.get(index)?.parts ?? (steps[index] as Step).parts
 
-  // From the last step backwards: what is said of a call is most often said of one of the last.
-  const placeBefore = (id: CallId): Place | undefined => {
+  // From the last step backwards: most events concern a call of one of the last steps.
+  const positionBefore = (id: CallId): PartPosition | undefined => {
     for (let step = before.length - 1; step >= 0; step--) {
-      const part = callsIn(before[step] as Step).get(id)
+      const part = callPositionsIn(before[step] as Step).get(id)
       if (part !== undefined) return { step, part }
     }
     return undefined
   }
 
-  const placeOf = ({ step, part }: Place): CallPlace => ({
+  const locate = ({ step, part }: PartPosition): LocatedCall => ({
     step,
     part,
     call: partsAt(step)[part] as Call,
@@ -71,6 +72,7 @@ export function createTurnDraft(turn: Turn): TurnDraft {
     head,
     lastSeq,
     unreadable,
+    stepCount: () => steps.length,
     lastStep() {
       const index = steps.length - 1
       if (index < 0) return undefined
@@ -104,34 +106,20 @@ export function createTurnDraft(turn: Turn): TurnDraft {
       return false
     },
     findCall(id) {
-      const at = added.get(id) ?? placeBefore(id)
-      return at === undefined ? undefined : placeOf(at)
+      const at = added.get(id) ?? positionBefore(id)
+      return at === undefined ? undefined : locate(at)
     },
     allCalls() {
       return steps.flatMap((_, step) =>
         partsAt(step).flatMap((call, part) => (call.type === 'call' ? [{ step, part, call }] : [])),
       )
     },
-    replaceCall(place, call) {
-      own(place.step).parts[place.part] = call
+    replaceCall(located, call) {
+      own(located.step).parts[located.part] = call
     },
     finish() {
       for (const [index, { step, parts }] of owned) steps[index] = { ...step, parts }
       return { ...this.head, lastSeq: this.lastSeq, steps, unreadable: this.unreadable }
     },
   }
-}
-
-const knownCalls = new WeakMap<Step, ReadonlyMap<CallId, number>>()
-
-/** Where the calls of a step are. Most steps are the same from one run of events to the next. */
-function callsIn(step: Step): ReadonlyMap<CallId, number> {
-  const known = knownCalls.get(step)
-  if (known !== undefined) return known
-  const found = new Map<CallId, number>()
-  for (const [index, part] of step.parts.entries()) {
-    if (part.type === 'call') found.set(part.id, index)
-  }
-  knownCalls.set(step, found)
-  return found
 }

@@ -1,16 +1,17 @@
 import type { Turn } from './message.ts'
 import { addUsage, type Usage } from './usage.ts'
 
-/** What all model calls of a turn took together (LG11). */
+/** The totals of all model calls of a turn (LG11). */
 export interface TurnTotals {
-  /** Those that were broken off and run again count too: they were paid for. */
+  /** Includes the steps that were broken off and run again: their tokens were billed too. */
   readonly steps: number
   readonly models: readonly string[]
   readonly usage: Usage
-  /** While a model was answering; the time of tools and of people is not in it. */
+  /** The time in which a model was answering, without that of tools and of people. */
   readonly modelMs: number
 }
 
+/** The totals of a turn so far; an open step counts without its time and usage. */
 export function totalsOf({ steps }: Turn): TurnTotals {
   const models = new Set<string>()
   let usage: Usage = {}

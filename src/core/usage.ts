@@ -1,4 +1,4 @@
-/** As the AI SDK says it, and our own words for a step that was cut short from outside. */
+/** The AI SDK's finish reasons, and two of Holdfast's own for a step that was cut short from outside. */
 export type FinishReason =
   | 'stop'
   | 'length'
@@ -9,6 +9,7 @@ export type FinishReason =
   | 'stopped'
   | 'interrupted'
 
+/** The tokens of a model call, as far as the provider reported them. */
 export interface Usage {
   readonly inputTokens?: number
   readonly outputTokens?: number

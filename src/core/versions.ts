@@ -4,20 +4,20 @@ import type { Message, MessageVersion } from './message.ts'
 
 export type { MessageVersion }
 
-/** What is shown of a message's versions (VR1): the id of each in the order of making, and which is this one. */
+/** A message's versions as views show them (VR1): all ids, oldest first, and the one that is shown. */
 export interface ShownVersions {
   readonly ids: readonly string[]
   readonly shown: string
 }
 
 /**
- * The id by which a version is asked for. A turn's own id is unique; an edit may keep the id of a user's
- * message, so there its place is part of it.
+ * The id by which clients refer to a version. A turn's own id is unique; an edit may keep the id of a user's
+ * message, so there the seq is part of it.
  */
 export const toVersionId = (role: Message['role'], { id, seq }: MessageVersion): string =>
   role === 'assistant' ? id : `${id}@${seq}`
 
-/** Undefined: the message is the only one of its kind at its place. */
+/** Undefined: the message has no other versions. */
 export function versionsOf(message: Message): ShownVersions | undefined {
   const { role, versions } = message
   if (versions === undefined || versions.length < 2) return undefined
@@ -27,18 +27,24 @@ export function versionsOf(message: Message): ShownVersions | undefined {
   }
 }
 
-/** All versions there are once one more has been made. Undefined: it is another version of nothing. */
+/** All versions after one more was made. Undefined: it is the first. */
 export const addVersion = (
   earlier: readonly MessageVersion[] | undefined,
   own: MessageVersion,
 ): readonly MessageVersion[] | undefined =>
   earlier === undefined || earlier.length === 0 ? undefined : [...earlier, own]
 
-/** The versions that a message had before another was made of it: what an edit or an answer made anew says it is a version of. */
+/**
+ * The versions of a message before another one is made: an edit or a regenerated answer stores them as its
+ * `versionOf`.
+ */
 export const earlierVersions = ({ id, seq, versions }: Message): readonly MessageVersion[] =>
   versions ?? [{ id, seq }]
 
-/** The same message with these versions, which its row knows better than what it was made of. */
+/**
+ * The same message with the versions of its row, which are newer than those of the events that it was folded
+ * from.
+ */
 export function withVersions<M extends Message>(
   message: M,
   versions: readonly MessageVersion[] | null = null,
@@ -49,20 +55,23 @@ export function withVersions<M extends Message>(
   return rest as M
 }
 
-/** A version's id as somebody sent it: which message, and where it stands if the id says so. */
+/** A version's id as a client sent it: the message, and its seq if the id contains one. */
 export interface VersionRef {
   readonly id: MessageId
   readonly seq: Seq | null
 }
 
-/** An id may be read in two ways, since a message's own id may end in `@` and a number. The more exact one first. */
+/**
+ * An id can be parsed in two ways, since a message's own id may end in `@` and a number. The more specific
+ * one comes first.
+ */
 export function parseVersionId(text: string): readonly VersionRef[] {
   const whole: VersionRef = { id: text, seq: null }
   const placed = /^(.+)@([1-9]\d{0,14})$/su.exec(text)
   return placed === null ? [whole] : [{ id: placed[1] as MessageId, seq: Number(placed[2]) }, whole]
 }
 
-/** What a client sends back with its message is not its own to say: the ledger knows the versions (VR1). */
+/** Removes the versions from metadata that a client sent back: only the ledger may set them (VR1). */
 export function withoutVersions(metadata: Json | undefined): Json | undefined {
   if (!isJsonObject(metadata) || !isJsonObject(metadata.versions)) return metadata
   const { versions, ...rest } = metadata

@@ -1,4 +1,7 @@
-/** Adds the fields that are there. An absent field stays absent, so that equal events give equal bytes. */
+/**
+ * Adds the fields that are defined. An undefined field stays absent, so that equal events encode to equal
+ * bytes.
+ */
 export function withDefined<Base extends object, Extra extends object>(
   base: Base,
   extra: Extra,
@@ -9,6 +12,6 @@ export function withDefined<Base extends object, Extra extends object>(
     result ??= { ...base } as Record<string, unknown>
     result[key] = extra[key]
   }
-  // Most often nothing is there to add, and nothing is ever written to what was given.
+  // Most often there is nothing to add, so `base` is not copied; the caller never writes to it.
   return (result ?? base) as Base & { [Key in keyof Extra]?: Exclude<Extra[Key], undefined> }
 }

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { demoSource } from './demo-data.ts'
 import type { DemoResult } from './demo-prompt.ts'
 
-/** What the model says about what its tools gave it. */
+/** The model's answer about the results of its tools. */
 export function reportResults(results: readonly DemoResult[]): string {
   const numbered = results.filter(({ name, outcome }) => name === 'numbered_tool' && outcome.ok)
   const others = results.filter((result) => !numbered.includes(result))
@@ -13,16 +13,16 @@ export function reportResults(results: readonly DemoResult[]): string {
   return lines.join('\n\n')
 }
 
-/** Of a search whose notes were read, the notes are told. */
+/** A search whose notes were read is not reported, because the notes are. */
 const isWorthALine = (result: DemoResult, _: number, all: readonly DemoResult[]): boolean =>
   result.name !== 'search_notes' || !all.some(({ name }) => name === 'read_note')
 
 function reportResult({ name, input, outcome }: DemoResult): string {
   if (!outcome.ok) return reportFailure(name, isJsonObject(input) ? input : {}, outcome.error)
   const value = isJsonObject(outcome.value) ? outcome.value : {}
-  const asked = isJsonObject(input) ? input : {}
-  // A person who says that a call was done may say nothing of what came of it.
-  const field = (key: string): string => show(value[key] ?? asked[key])
+  const args = isJsonObject(input) ? input : {}
+  // A person who marks a call as succeeded may leave out its result.
+  const field = (key: string): string => show(value[key] ?? args[key])
   switch (name) {
     case 'get_weather':
       return `It is ${field('temperatureC')} °C and ${field('condition').toLowerCase()} in ${field('city')} (${sourceOf(value)}).`
@@ -59,7 +59,7 @@ function reportFailure(name: string, input: JsonObject, error: string): string {
   return `I have no result for ${what}: ${error}`
 }
 
-/** A host may have put a tool with real data in the place of the demo's. */
+/** A host application may have replaced the demo's tool by one with real data. */
 const sourceOf = ({ source }: JsonObject): string =>
   typeof source === 'string' && source !== demoSource ? source : 'demo data'
 
@@ -76,7 +76,7 @@ export const talk = (text: string, messages: number): string =>
 
 const subjects = ['facts', 'folds', 'views', 'pages', 'leases', 'approvals', 'tools', 'ends']
 
-/** Several screens, with the kinds of text that an interface must be able to draw. */
+/** Several screens, with every kind of text that an interface must render. */
 export function longAnswer(): string {
   const sections = subjects.map((subject, index) =>
     [
@@ -95,7 +95,7 @@ export function longAnswer(): string {
 
 const mostTitle = 60
 
-/** A note that takes a while to write: the same subject gives the same words. Its title is one that a file can have. */
+/** A note that takes a while to write: the same subject gives the same text. Its title is a valid file name. */
 export function noteAbout(subject: string): { readonly title: string; readonly text: string } {
   const plain = subject
     .replaceAll(/[^\p{L}\p{M}\p{N} '’-]+/gu, ' ')

@@ -1,7 +1,7 @@
-/** Made up, and said to be: the same city or ticker always gives the same numbers. */
+/** Marks the data as invented: the same city or ticker always gives the same numbers. */
 export const demoSource = 'demo data, not real'
 
-/** A number from 0 to `below` - 1 that follows from the text. */
+/** A number from 0 to `below` - 1 that is derived from the text. */
 function pick(text: string, below: number): number {
   let hash = 2_166_136_261
   for (const char of text.toLowerCase()) {

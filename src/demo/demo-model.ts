@@ -1,6 +1,6 @@
 import type { LanguageModel } from 'ai'
 import { type Clock, systemClock } from '../engine/clock.ts'
-import type { OfferedModel } from '../engine/offered-models.ts'
+import type { OfferedModel } from '../engine/agent/offered-models.ts'
 import { planDemoStep } from './demo-plan.ts'
 import { demoTitleOf } from './demo-title.ts'
 import { type DemoCallOptions, type DemoLanguageModel, readDemoPrompt } from './demo-prompt.ts'
@@ -14,18 +14,18 @@ import {
 
 /** Options of {@link demoModel}. */
 export interface DemoModelOptions {
-  /** What the pauses wait with. @default the system clock */
+  /** The clock of the pauses. @default the system clock */
   readonly clock?: Clock
   /** The pause before each piece of text or arguments. @default 20 */
   readonly delayMs?: number
-  /** `terse`: it says the first sentence of what it would say, and does the same. @default 'full' */
+  /** `terse`: only the first sentence of each text; the tool calls are the same. @default 'full' */
   readonly style?: 'full' | 'terse'
 }
 
 /**
- * A model that needs no network. What it does follows from the prompt alone: the same message after
- * the same history gives the same stream. It understands phrases such as “weather in Paris”, “delete note Ideas” and “call 5 tools”,
- * and answers anything else in text. It calls the tools of {@link createDemoTools} by name.
+ * A model that needs no network. Its output depends on the prompt alone: the same message after the same history gives
+ * the same stream. It understands phrases such as “weather in Paris”, “delete note Ideas” and “call 5 tools”, and
+ * answers anything else in text. It calls the tools of {@link createDemoTools} by name.
  */
 export function demoModel(options: DemoModelOptions = {}): LanguageModel {
   const { clock = systemClock, delayMs = 20, style = 'full' } = options
@@ -56,7 +56,7 @@ export function demoModel(options: DemoModelOptions = {}): LanguageModel {
   return model
 }
 
-/** What can be picked where the demo answers: two of it, which differ in how much they say. */
+/** The models that can be picked with the demo: two variants, which differ in the length of their texts. */
 export function createDemoModels(options: DemoModelOptions = {}): readonly OfferedModel[] {
   return [
     {
@@ -105,7 +105,7 @@ function planCall(
   return { utterances, finish, calls: conversation.calls }
 }
 
-/** About what a tokenizer would say, and the same every time. */
+/** About what a tokenizer would count, and deterministic. */
 function countTokens(prompt: unknown, utterances: readonly DemoUtterance[]): DemoFinish['usage'] {
   const tokens = (value: unknown) => Math.ceil(JSON.stringify(value).length / 4)
   const input = tokens(prompt)

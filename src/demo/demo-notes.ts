@@ -7,16 +7,16 @@ export interface DemoNote {
   readonly text: string
 }
 
-/** Where the demo's notes are kept. Titles are compared without regard to case. */
+/** The store of the demo's notes. Titles are compared ignoring case. */
 export interface DemoNotes {
   list(): Promise<readonly DemoNote[]>
-  /** Puts a note there, in the place of one with the same title. Rejects a title that is not plain words. */
+  /** Writes a note, replacing one with the same title. Rejects a title that is not plain words. */
   write(note: DemoNote): Promise<void>
   /** False if there is no such note. */
   remove(title: string): Promise<boolean>
 }
 
-/** Words, without anything that means something in a path, and no longer than a file's name may be. */
+/** Words, without characters that have a meaning in a path, and no longer than a file name may be. */
 const noteTitle = /^[\p{L}\p{N}][\p{L}\p{M}\p{N} '’-]{0,79}$/u
 
 const checkTitle = (title: string): void => {
@@ -36,7 +36,7 @@ const firstNotes: readonly DemoNote[] = [
 const sameTitle = (left: string, right: string): boolean =>
   left.trim().toLowerCase() === right.trim().toLowerCase()
 
-/** The five first notes, kept in memory: in the next process they are again as they were. */
+/** The five initial notes, in memory: the next process begins with the initial ones again. */
 export function memoryNotes(): DemoNotes {
   let notes = firstNotes
   return {
@@ -54,7 +54,7 @@ export function memoryNotes(): DemoNotes {
   }
 }
 
-/** Notes as files of a folder, which is made with the first notes where there is none. */
+/** Notes as files in a folder, which is created with the initial notes if it does not exist. */
 export function folderNotes(folder: string): DemoNotes {
   let opened: Promise<void> | undefined
   const open = async (): Promise<void> => {
@@ -79,7 +79,7 @@ export function folderNotes(folder: string): DemoNotes {
       await writeFile(found?.file ?? join(folder, `${title}.txt`), text)
     },
     async remove(title) {
-      // A title is only compared, never made into a path.
+      // A title is only compared, never used as a path.
       const found = (await files()).find((each) => sameTitle(each.title, title))
       if (found === undefined) return false
       await rm(found.file, { force: true })

@@ -1,4 +1,4 @@
-/** What the demo model was asked for. */
+/** What the demo model was asked to do. */
 export type DemoTask =
   | { readonly type: 'weather'; readonly cities: readonly string[] }
   | { readonly type: 'time'; readonly city: string }
@@ -9,7 +9,7 @@ export type DemoTask =
   | {
       readonly type: 'delete-notes'
       readonly titles: readonly string[]
-      /** Beside them runs one that takes so long. */
+      /** A call that takes this long runs beside them. */
       readonly waitSeconds?: number
     }
   | { readonly type: 'write-note'; readonly subject: string }
@@ -26,17 +26,17 @@ export type DemoTask =
 interface ManyCalls {
   /** The third of them fails. */
   readonly fails?: true
-  /** After them comes one that takes so long. */
+  /** They are followed by a call that takes this long. */
   readonly waitSeconds?: number
 }
 
 const mostCalls = 500
 const longestSeconds = 3_600
 
-/** A group that is not there is undefined, whatever the type of a match says. */
+/** A group that did not match is undefined, despite its type. */
 type Phrase = readonly [pattern: RegExp, task: (found: readonly string[]) => DemoTask]
 
-/** The first that fits counts, so what is more exact stands higher. */
+/** The first match counts, so the more specific patterns come first. */
 const phrases: readonly Phrase[] = [
   [/\bprovider error\b/i, () => ({ type: 'provider-error' })],
   [/\bcut[ -]?off\b/i, () => ({ type: 'cut-off' })],
@@ -112,7 +112,7 @@ export function parseDemoTask(text: string): DemoTask {
 
 const courtesy = /[\s,]+(?:please|now|right now|today|tomorrow)$/i
 
-/** Without the punctuation and the politeness that people put around a name. */
+/** Without the punctuation and polite words around a name. */
 function toName(text: string): string {
   const name = text
     .trim()

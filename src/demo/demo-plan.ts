@@ -5,7 +5,7 @@ import { type DemoTask, parseDemoTask } from './demo-phrases.ts'
 import type { DemoConversation, DemoResult } from './demo-prompt.ts'
 import type { DemoUtterance } from './demo-stream.ts'
 
-/** The next step, from what was asked and what has come of it so far. */
+/** The next step, from the request and the results so far. */
 export function planDemoStep(conversation: DemoConversation): readonly DemoUtterance[] {
   const task = parseDemoTask(conversation.text)
   const { results } = conversation
@@ -65,7 +65,7 @@ function begin(task: DemoTask, conversation: DemoConversation): readonly DemoUtt
         { call: 'get_weather', cutInput: '{"city":"Par' },
       ]
     case 'long-answer':
-      return [{ text: goOnFrom(longAnswer(), conversation.said) }]
+      return [{ text: goOnFrom(longAnswer(), conversation.answered) }]
     case 'search-notes':
       return planSearch(task.query, [])
     case 'talk':
@@ -85,13 +85,13 @@ function planMany(task: Extract<DemoTask, { readonly type: 'call-many' }>) {
   return waitSeconds === undefined ? calls : [...calls, call('slow_tool', { seconds: waitSeconds })]
 }
 
-/** It had no effect and nobody said no to it: it is written again. */
+/** The call had no effect and was not rejected: it is made again. */
 const wasBrokenOff = ({ outcome }: DemoResult): boolean =>
   !outcome.ok && /^(?:This call was broken off|The user stopped this call)/.test(outcome.error)
 
 const mostNotes = 2
 
-/** Looks, reads what it found, answers; and says before each what it is about to do. */
+/** Searches, reads what it found, answers; and announces each. */
 function planSearch(query: string, results: readonly DemoResult[]): readonly DemoUtterance[] {
   const search = results.find(({ name }) => name === 'search_notes')
   if (search === undefined) {
@@ -116,7 +116,7 @@ function titlesIn(value: Json): readonly string[] {
   )
 }
 
-const goOnFrom = (whole: string, said: string): string =>
-  whole.startsWith(said) ? whole.slice(said.length) : whole
+const goOnFrom = (whole: string, answered: string): string =>
+  whole.startsWith(answered) ? whole.slice(answered.length) : whole
 
 const call = (name: string, input: Json): DemoUtterance => ({ call: name, input })

@@ -7,15 +7,15 @@ export type DemoLanguageModel = Exclude<LanguageModel, string> & {
 export type DemoCallOptions = Parameters<DemoLanguageModel['doStream']>[0]
 type Prompt = DemoCallOptions['prompt']
 
-/** What the demo model knows: what it was asked last, and what came of its calls since. */
+/** What the demo model uses of the prompt: the last request, and the results of its calls since. */
 export interface DemoConversation {
   readonly text: string
   readonly results: readonly DemoResult[]
-  /** What it has said since, where it was told to go on. */
-  readonly said: string
-  /** How many calls there have been, in all: the next one's number. */
+  /** What it has answered since, if it was asked to continue. */
+  readonly answered: string
+  /** The number of calls so far: the next one's number. */
   readonly calls: number
-  /** How many messages of the user there have been. */
+  /** The number of user messages so far. */
   readonly messages: number
 }
 
@@ -27,14 +27,14 @@ export interface DemoResult {
     | { readonly ok: false; readonly error: string }
 }
 
-/** What the engine says for the user when a turn is continued, or carried on after it was broken off. */
+/** The user message that the engine adds when a turn is continued, or resumed after it was broken off. */
 const goOn = 'Continue from where you stopped.'
 const carryOnBeginning = 'Your answer above was broken off'
 const isFromEngine = (text: string): boolean => text === goOn || text.startsWith(carryOnBeginning)
 
 export function readDemoPrompt(prompt: Prompt): DemoConversation {
   let text = ''
-  let said = ''
+  let answered = ''
   let messages = 0
   const inputs = new Map<string, Json>()
   let results: DemoResult[] = []
@@ -43,13 +43,13 @@ export function readDemoPrompt(prompt: Prompt): DemoConversation {
       for (const part of message.content) {
         if (part.type !== 'text' || isFromEngine(part.text)) continue
         text = part.text
-        said = ''
+        answered = ''
         messages++
         results = []
       }
     } else if (message.role === 'assistant') {
       for (const part of message.content) {
-        if (part.type === 'text') said += part.text
+        if (part.type === 'text') answered += part.text
         if (part.type === 'tool-call') inputs.set(part.toolCallId, part.input as Json)
       }
     } else if (message.role === 'tool') {
@@ -60,7 +60,7 @@ export function readDemoPrompt(prompt: Prompt): DemoConversation {
       }
     }
   }
-  return { text, said, results, messages, calls: inputs.size }
+  return { text, answered, results, messages, calls: inputs.size }
 }
 
 function toOutcome(output: {

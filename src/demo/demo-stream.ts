@@ -6,7 +6,7 @@ import type { DemoLanguageModel } from './demo-prompt.ts'
 export type DemoUtterance =
   | { readonly text: string }
   | { readonly call: string; readonly input: Json }
-  /** Arguments that never become whole. */
+  /** Arguments that never become complete. */
   | { readonly call: string; readonly cutInput: string }
   | { readonly fails: string }
 
@@ -73,7 +73,7 @@ function* callParts(
 
 const shortInput = 80
 
-/** Short arguments come in two pieces; long ones word by word, so that a card can be seen to grow. */
+/** Short arguments come in two pieces; long ones word by word, so that a card can be seen growing. */
 function toPieces(input: string): readonly string[] {
   const half = Math.ceil(input.length / 2)
   if (input.length <= shortInput) return [input.slice(0, half), input.slice(half)]

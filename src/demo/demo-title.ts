@@ -1,10 +1,10 @@
-import { titlePromptStart } from '../engine/title-options.ts'
+import { titlePromptStart } from '../engine/threads/title-options.ts'
 
 const mostWords = 6
 
 /**
- * What the demo model answers where it is asked for a title: the first words of what the user said first. Undefined: it is asked for
- * something else.
+ * The demo model's response to a title prompt: the first words of the first user message. Undefined: it is another
+ * prompt.
  */
 export function demoTitleOf(prompt: string): string | undefined {
   if (!prompt.startsWith(titlePromptStart)) return undefined

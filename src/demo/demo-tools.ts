@@ -2,8 +2,8 @@ import { tool, type ToolSet } from 'ai'
 import { appendFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-import type { ErrorText } from '../engine/failure-words.ts'
-import type { ToolPolicy } from '../engine/tool-policy.ts'
+import type { ErrorText } from '../engine/run/failure-texts.ts'
+import type { ToolPolicy } from '../engine/agent/tool-policy.ts'
 import { aflCodeFor, demoSource, stockOf, timeIn, weatherIn } from './demo-data.ts'
 import { type DemoNotes, memoryNotes } from './demo-notes.ts'
 import { createWorkTools } from './demo-work-tools.ts'
@@ -27,11 +27,11 @@ export interface DemoToolsOptions {
 export interface DemoTools {
   readonly tools: ToolSet
   readonly policies: Readonly<Record<string, ToolPolicy>>
-  /** What goes wrong in these tools is made up as well, and shown. */
+  /** The errors of these tools are invented as well, so their text is shown to clients. */
   readonly errorText: ErrorText
 }
 
-/** The version of what the demo's tools return; cards ask for it. */
+/** The version of the tools' result format; cards check it. */
 const demoVersion = '1'
 
 const signed = { version: demoVersion, source: demoSource } as const
@@ -84,7 +84,7 @@ export function createDemoTools(options: DemoToolsOptions = {}): DemoTools {
   }
   const free: ToolPolicy = { approval: 'never', repeatable: true, version: demoVersion }
   const policies = Object.keys(tools).map((name) => [name, careful[name] ?? free] as const)
-  // Of a model, which may be a real one beside these tools, nothing is shown that it did not mean to say.
+  // Errors of a model, which may be a real one beside these tools, are not shown.
   const errorText: ErrorText = (_, { source, message }) => (source === 'model' ? '' : message)
   return { tools, policies: Object.fromEntries(policies), errorText }
 }

@@ -2,7 +2,7 @@ import { tool, type ToolSet } from 'ai'
 import { z } from 'zod'
 
 export interface WorkToolsOptions {
-  /** What each payload begins with. */
+  /** The fields that each payload begins with. */
   readonly signed: Readonly<Record<string, string>>
   readonly onCharge: (line: string) => Promise<void>
   readonly now: () => number
@@ -11,7 +11,7 @@ export interface WorkToolsOptions {
 
 const chargeMs = 2_000
 
-/** Tools that take their time, fail, or must not be run twice. */
+/** Tools that are slow, fail, or must not be run twice. */
 export function createWorkTools({ signed, onCharge, now, wait }: WorkToolsOptions): ToolSet {
   return {
     charge_card: tool({
@@ -19,7 +19,7 @@ export function createWorkTools({ signed, onCharge, now, wait }: WorkToolsOption
       inputSchema: z.object({ amount: z.number().positive(), currency: z.string().length(3) }),
       async execute({ amount, currency }, { toolCallId, abortSignal }) {
         const chargedAt = new Date(now()).toISOString()
-        // The charge comes first: a process that dies in the wait has charged, and must not again.
+        // The charge comes first: a process that dies during the wait has charged, and must not charge again.
         await onCharge(JSON.stringify({ callId: toolCallId, amount, currency, chargedAt }))
         await wait(chargeMs, abortSignal)
         return { ...signed, amount, currency, card: 'demo card', status: 'charged', chargedAt }

@@ -1,20 +1,27 @@
-/** Time as the engine sees it. Simulation puts its own in. */
+/** Time as the engine sees it. The simulation replaces it. */
 export interface Clock {
   readonly now: () => number
   /**
-   * Calls once after `ms`; the returned function cancels. `isBackground`: a process that has nothing else to do need not
-   * stay alive for it.
+   * Monotonic milliseconds, for durations: when the wall clock is set, a timeout measured with `now` fires at once or
+   * never. @default `now`
+   */
+  readonly elapsed?: () => number
+  /**
+   * Calls once after `ms`; the returned function cancels. `isBackground`: the timer does not keep an otherwise idle
+   * process alive.
    */
   readonly after: (ms: number, call: () => void, isBackground?: boolean) => () => void
-  /** Calls after everything that is ready now has run: how waiting writes find each other. */
+  /** Calls after everything that is ready in this tick has run: this is how concurrent writes are grouped. */
   readonly soon: (call: () => void) => void
 }
 
+/** The clock and timers of the system. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   after(ms, call, isBackground = false) {
     const timer = setTimeout(call, ms)
-    // Not every platform has it, and those that freeze a process have no need of it.
+    // Not every platform has it, and those that freeze a process do not need it.
     if (isBackground) timer.unref?.()
     return () => clearTimeout(timer)
   },
@@ -24,7 +31,10 @@ export const systemClock: Clock = {
   },
 }
 
-/** What the work gives, or a rejection once it has taken longer than `ms`. The work itself goes on. */
+/** What durations are measured with. */
+export const elapsedMs = (clock: Clock): number => clock.elapsed?.() ?? clock.now()
+
+/** The result of the work, or a rejection once it has taken longer than `ms`. The work itself goes on. */
 export async function within<Value>(
   clock: Clock,
   ms: number,
@@ -39,7 +49,7 @@ export async function within<Value>(
   }
 }
 
-/** Waits, or stops waiting when the signal says so. Never rejects. */
+/** Waits, or stops waiting when the signal aborts. Never rejects. */
 export function wait(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -53,7 +63,7 @@ export function wait(clock: Clock, ms: number, signal?: AbortSignal): Promise<vo
   })
 }
 
-/** What waits by this clock, for whoever tries again. */
+/** A pause by this clock, for retries. */
 export const pauseOf =
   (clock: Clock) =>
   (ms: number): Promise<void> =>

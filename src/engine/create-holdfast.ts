@@ -9,9 +9,10 @@ import {
   type Seq,
   type ThreadId,
 } from '../core/ids.ts'
-import { addToolOutputs, type ToolOutputResult } from './add-tool-outputs.ts'
+import { addToolOutputs, type ToolOutputResult } from './calls/add-tool-outputs.ts'
 import { checkOptions, longestTimerMs, milliseconds } from '../core/check-options.ts'
-import { appendThreadEvents } from './append-thread-events.ts'
+import { withDefined } from '../core/with-defined.ts'
+import { appendThreadEvents } from './run/append-thread-events.ts'
 import { type Clock, systemClock, wait, pauseOf } from './clock.ts'
 import {
   type ClientToolOutput,
@@ -23,52 +24,55 @@ import {
   type ToolDecision,
   type ToolResolution,
   toResolveRequest,
-} from './call-requests.ts'
-import { checkBy, checkList, checkNames } from './check-names.ts'
-import { createCommitter } from './committer.ts'
-import { type DecisionResult, decideCalls } from './decide.ts'
+} from './calls/call-requests.ts'
+import { checkBy, checkList, checkNames } from './options/check-names.ts'
+import { createCommitter } from './run/committer.ts'
+import { type DecisionResult, decideCalls } from './calls/decide.ts'
 import { createEngine } from './engine.ts'
-import { toFileLimits } from './file-options.ts'
-import { createFiles, type Files } from './files.ts'
-import { type Hooks, safely } from './hooks.ts'
-import { createHub, type ReadGate } from './hub.ts'
+import { toFileLimits } from './files/file-options.ts'
+import { createFiles, type Files } from './files/files.ts'
+import { type Hooks, safely } from './telemetry/hooks.ts'
+import { createHub, type ReadGate } from './follow/hub.ts'
 import { createLibrary, type Library } from './library.ts'
-import { createMetrics, type Metrics } from './metrics.ts'
+import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 import { assertReady } from './readiness.ts'
-import { type AgentDescription, createOffer } from './offered-models.ts'
-import { checkHoldfastOptions, modelRule } from './option-rules.ts'
-import { warnOnce } from './old-names.ts'
-import { type HoldfastOptions, withDefaults } from './options.ts'
-import { withParsedIds } from './parsed-ids.ts'
-import { type Recording, record } from './record.ts'
-import type { RecordRequest } from './record-request.ts'
-import type { RecordedSource } from './recorded-parts.ts'
-import { recoverAbandoned } from './recover.ts'
-import { readModelMessages } from './resume-recorded.ts'
-import { type ResolveResult, resolveCall } from './resolve.ts'
-import { type ContinueResult, continueTurn } from './resume.ts'
-import { isRunLost } from './append-refusal.ts'
+import { type AgentDescription, createOffer } from './agent/offered-models.ts'
+import { checkHoldfastOptions, modelRule } from './options/option-rules.ts'
+import { type HoldfastOptions, withDefaults } from './options/options.ts'
+import { withParsedIds } from './options/parsed-ids.ts'
+import { type Recording, record } from './record/record.ts'
+import type { RecordRequest } from './record/record-request.ts'
+import type { RecordedSource } from './record/recorded-parts.ts'
+import { recoverAbandoned } from './run/recover.ts'
+import { readModelMessages } from './record/resume-recorded.ts'
+import { type ResolveResult, resolveCall } from './calls/resolve.ts'
+import { type ContinueResult, continueTurn } from './run/resume.ts'
+import { isRunLost } from './run/append-refusal.ts'
 import {
   type RegenerateRequest,
   regenerate,
   type SendRequest,
   type SendResult,
   send,
-} from './send.ts'
-import { type StopResult, stopRun } from './stop.ts'
+} from './input/send.ts'
+import { type StopResult, stopRun } from './run/stop.ts'
 import { findThread, ownerIn, type ThreadScope } from './thread-scope.ts'
-import type { Frame } from './live-window.ts'
-import { createToolCallRepository, type ToolCallRepository } from './tool-calls.ts'
-import { noToolbox, type Toolbox } from './tool-policy.ts'
-import { createAgentSource } from './turn-agent.ts'
-import { warnDeprecated } from './warn-deprecated.ts'
+import type { Frame } from './follow/live-window.ts'
+import { createToolCallRepository, type ToolCallRepository } from './calls/tool-calls.ts'
+import { noToolbox, type Toolbox } from './agent/tool-policy.ts'
+import { createAgentSource } from './agent/turn-agent.ts'
+import { warnDeprecated } from './options/warn-deprecated.ts'
 import type { Store } from '../store/store.ts'
 
+/** One engine with its store: everything that the HTTP routes call. */
 export interface Holdfast extends Library {
   readonly store: Store
-  /** Files that messages name. */
+  /** Files that messages refer to. */
   readonly files: Files
-  /** The tools of every turn, where the agent is an object; empty where it is a function, for then each turn has its own. */
+  /**
+   * The tools of every turn, where the agent is an object; empty where it is a function, because then each turn has its
+   * own.
+   */
   readonly toolbox: Toolbox
   newThreadId(): ThreadId
   /** What a person may choose for an answer: models, and the JSON Schema of `choices` (AG2). */
@@ -85,7 +89,9 @@ export interface Holdfast extends Library {
   stop(threadId: ThreadId, scope?: ThreadScope): Promise<StopResult>
   decide(request: DecideRequest): Promise<readonly DecisionResult[]>
   resolve(request: ToolResolution | OldResolution): Promise<ResolveResult>
-  /** Results of tools that the client runs. One answer for each: whether it was taken, or came too late. */
+  /**
+   * Stores results of tools that the client runs. Returns one result for each: whether it was added, or came too late.
+   */
   addToolOutputs(
     threadId: ThreadId,
     outputs: readonly (ClientToolOutput | OldToolOutput)[],
@@ -98,37 +104,38 @@ export interface Holdfast extends Library {
     gate?: ReadGate,
   ): AsyncGenerator<Frame, void>
   /**
-   * Stores the stream of a loop that the host runs itself: `result.stream` of a `streamText`, a UI
-   * message stream, or plain text. With a message it answers that; with `{continue: turnId}` it goes on
-   * with the thread's last turn, after an approval or a result of the client.
+   * Stores the stream of a loop that the host application runs itself: `result.stream` of a `streamText`, a UI message
+   * stream, or plain text. With a message it answers that; with `{continue: turnId}` it continues the thread's last
+   * turn, after an approval or a result of the client.
    */
   record(source: RecordedSource, request: RecordRequest): Promise<Recording>
   /**
-   * What a model is to be sent of the thread, from the ledger: for the host's own loop. A call that was
-   * accepted and has not run is in it as the AI SDK wants it, so that `streamText` runs it.
+   * The prompt of a thread, from the ledger: for the host application's own loop. A call that was accepted and has not
+   * run is contained in the AI SDK's format, so that `streamText` runs it.
    */
   modelMessages(threadId: ThreadId): Promise<ModelMessage[]>
-  /** For people who run their own loop and write its calls themselves. */
+  /** For applications that run their own loop and write its calls themselves. */
   readonly toolCalls: ToolCallRepository
-  /** Looks for runs whose process died, now. The engine does this by itself from time to time. */
+  /** Looks for runs whose process died, now. The engine also does this at intervals. */
   recover(): Promise<number>
   readonly clock: Clock
-  /** `interrupted` while writes do not get through to the store: runs wait for it, and new messages are refused. */
+  /** `interrupted` while writes to the store fail: runs wait for it, and new messages are refused. */
   readonly saving: () => 'ok' | 'interrupted'
   /**
-   * Rejects, with a `reason`, if the store does not answer or does not take what is written, if writes have waited
-   * for seconds, the disk is full, or changes of other servers are not heard of.
+   * Rejects, with a `reason`, if the store does not respond or cannot be written, if writes have waited for seconds,
+   * the disk is full, or the notify listener is disconnected.
    */
   ready(): Promise<void>
   metrics(): Metrics & { readonly runs: number; readonly followers: number }
   /** The threads that this process is answering. */
   running(): readonly ThreadId[]
-  /** Resolves when no run of this process, or of one thread in it, is under way. */
+  /** Resolves when no run of this process, or of one thread in it, is live. */
   settled(threadId?: ThreadId): Promise<void>
-  /** Takes no more runs, lets those under way finish for a while, then hands them over. */
+  /** Starts no more runs, lets live ones finish for a while, then hands them over. */
   close(options?: { readonly graceMs?: number }): Promise<void>
 }
 
+/** The arguments of `decide`: one or more decisions of one person in one thread. */
 export interface DecideRequest extends ThreadScope {
   readonly threadId: ThreadId
   readonly by: string
@@ -136,18 +143,18 @@ export interface DecideRequest extends ThreadScope {
 }
 
 /**
- * The engine of one process: takes messages, runs turns, and tells whoever follows.
+ * The engine of one process: accepts messages, runs turns, and delivers changes to followers.
  *
- * Every option is checked first: an unknown name, or a value outside its range, is a `HoldfastError` with
- * the code `bad-option`, and nothing has been made. docs/guides/options.md lists them all.
+ * Every option is checked first: an unknown name, or a value outside its range, is a `HoldfastError` with the code
+ * `bad-option`, and nothing has been created. docs/guides/options.md lists them all.
  */
 export function createHoldfast<Context = unknown, Choices = unknown>(
   given: HoldfastOptions<Context, Choices>,
 ): Holdfast {
-  // Inside, contexts and choices are values that are handed on.
+  // Inside the engine, contexts and choices are opaque values.
   const options = given as unknown as HoldfastOptions
   checkHoldfastOptions(options)
-  if (options.modelRetries !== undefined) warnOnce('modelRetries', 'maxRetries')
+  if (options.modelRetries !== undefined) warnDeprecated('`modelRetries`', '`maxRetries`')
   const { store } = options
   const clock = options.clock ?? systemClock
   const metrics = createMetrics()
@@ -186,7 +193,10 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     clock,
     options: chosen,
     agents,
-    files: { ...files, acceptsOf: offer.acceptsOf },
+    files: withDefined(
+      { ...files, acceptsOf: offer.acceptsOf },
+      { reference: options.files?.reference },
+    ),
     offer,
     emit,
     tracing: options.hooks ?? {},
@@ -217,7 +227,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     await Promise.all(
       [...engine.runs.values()].map(({ ledger, run }) =>
         ledger.renew(chosen.leaseMs).catch((error: unknown) => {
-          // Any other failure may pass; the lease may run out, and the next write will tell.
+          // Any other failure may be temporary; if the lease has expired, the next write shows it.
           if (isRunLost(error)) run.interrupt({ kind: 'fault', error })
         }),
       ),
@@ -225,7 +235,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
   }
   const heartbeatMs = Math.ceil(chosen.leaseMs / 3)
   const stopHeart = repeat(heartbeatMs, heartbeatMs, heartbeat)
-  // The first look is now: what the process before left behind must not wait for an interval to pass.
+  // The first check is now: runs of the previous process must not wait for an interval to pass.
   const isAtWork = chosen.recoverEveryMs > 0 && !isNextBuild()
   const stopRecovery = isAtWork ? repeat(0, chosen.recoverEveryMs, recover) : () => {}
 
@@ -236,10 +246,11 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
 
   const unwatch = store.watch(
     ({ threadId, stop }) => {
-      // Some thread was deleted, and nobody can say which: the leases do.
+      // Some thread was deleted, and the notification does not tell which: renewing the leases shows it.
       if (threadId === null) void heartbeat()
       if (stop !== true || threadId === null) return
-      // It may come late, when the next turn of the thread runs: whom the stop was meant for is in the lease.
+      // The notification may come late, when the next turn of the thread runs: the lease tells which turn the stop is
+      // for.
       const live = engine.runs.get(threadId)
       live?.ledger.renew(chosen.leaseMs).catch((error: unknown) => {
         if (isRunLost(error)) live.run.interrupt({ kind: 'fault', error })
@@ -333,7 +344,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
       committer.stopWaiting()
       await settled()
       await engine.titles.settled()
-      // The heart beats until the last run is over: a run in its grace must not be taken for dead.
+      // Leases are renewed until the last run is over: a run in its grace period must not be taken over.
       stopHeart()
       unwatch()
       hub.close()
@@ -342,27 +353,24 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
   return { ...holdfast, ...withParsedIds(holdfast) }
 }
 
-/** How often files are looked for that nothing names any more. */
+/** How often files are collected that nothing refers to any more. */
 const collectEveryMs = 600_000
 
-/** Where nobody listens the reason would be lost: what clients read has only its id. */
+/** Without hooks the reason would be lost: clients get only its id. */
 const logFailure: Hooks = (event) => {
   if (event.type !== 'failed') return
   const { source, name, errorId, threadId, message } = event
   const what = [source, name].filter((word) => word !== undefined).join(' ')
-  // oxlint-disable-next-line no-console -- the last resort: a fault that is told to nobody cannot be mended
+  // oxlint-disable-next-line no-console -- the last resort: an error that is not reported anywhere cannot be fixed
   console.error(`holdfast: ${what} failed (error ${errorId}, thread ${threadId}): ${message}`)
 }
 
-/** 128 random bits: unique everywhere, and said by nothing else. */
+/** 128 random bits: unique everywhere, and without any information. */
 function randomId(kind: string): string {
   const prefix = { message: 'msg', call: 'call', thread: 'thr', holder: 'run' }[kind] ?? kind
   return `${prefix}_${crypto.randomUUID().replaceAll('-', '')}`
 }
 
-/**
- * `next build` loads the modules of the routes to look at them. Whoever builds an app must not take over the runs of the
- * one that serves.
- */
+/** `next build` loads the modules of the routes to analyse them. A build must not take over the runs of the server. */
 const isNextBuild = (): boolean =>
   typeof process !== 'undefined' && process.env['NEXT_PHASE'] === 'phase-production-build'

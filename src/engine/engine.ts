@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { type NewEvent, numberEvents } from '../core/event.ts'
+import type { NewEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message, Turn } from '../core/message.ts'
@@ -8,29 +8,29 @@ import type { InputQueue } from '../core/queued-input.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { type Append, planCommit } from '../store/plan-commit.ts'
 import type { Page, ResultMode, Store } from '../store/store.ts'
-import type { AgentReason } from './agent.ts'
+import type { AgentReason } from './agent/agent.ts'
 import type { TurnPlace } from './call-scope.ts'
 import type { Clock } from './clock.ts'
-import type { CommitResult, Committer } from './committer.ts'
+import type { CommitResult, Committer } from './run/committer.ts'
 import {
   createRunHooks,
   type Hooks,
   type OpenTrace,
   type RunHooks,
   type TurnStart,
-} from './hooks.ts'
-import type { EngineFiles } from './files.ts'
-import type { Hub } from './hub.ts'
-import type { Offer } from './offered-models.ts'
-import { type EngineOptions, longestHistory } from './options.ts'
-import { type StartedRun, startRun } from './run.ts'
-import { toFrame } from './live-window.ts'
-import type { NewTurn } from './plan-end.ts'
-import { createRunLedger, type NextRun, type RunLedger, type Successor } from './run-ledger.ts'
-import { createTitles, type Titles } from './titles.ts'
-import type { AgentSource } from './turn-agent.ts'
+} from './telemetry/hooks.ts'
+import type { EngineFiles } from './files/files.ts'
+import type { Hub } from './follow/hub.ts'
+import type { Offer } from './agent/offered-models.ts'
+import { type EngineOptions, longestHistory } from './options/options.ts'
+import { type StartedRun, startRun } from './run/run.ts'
+import { toFrame } from './follow/live-window.ts'
+import type { NewTurn } from './run/plan-end.ts'
+import { createRunLedger, type NextRun, type RunLedger, type Successor } from './run/run-ledger.ts'
+import { createTitles, type Titles } from './threads/titles.ts'
+import type { AgentSource } from './agent/turn-agent.ts'
 
-/** What the verbs of the engine share. */
+/** What the operations of the engine share. */
 export interface Engine {
   readonly store: Store
   readonly committer: Committer
@@ -39,28 +39,31 @@ export interface Engine {
   readonly options: EngineOptions
   readonly agents: AgentSource
   readonly files: EngineFiles
-  /** What people may choose. */
+  /** The models and choices that people may select. */
   readonly offer: Offer
   readonly holder: string
   readonly emit: Hooks
   readonly newMessageId: () => MessageId
   readonly newCallId: () => CallId
-  /** Names threads that nobody has named (FK3). */
+  /** Names unnamed threads (FK3). */
   readonly titles: Titles
-  /** Turns of the host's own loop that it was told to go on with, and what to call when it does. */
+  /**
+   * Recorded turns for which `resumeRecorded` was called, with the callback for when the host application begins to
+   * continue.
+   */
   readonly continuations: Map<MessageId, () => void>
   /** The runs of this process, by thread. */
   readonly runs: ReadonlyMap<ThreadId, LiveRun>
   /** Hands over every run of this process, and each that begins from now on. */
   readonly handOver: () => void
   /**
-   * Leases that this process has and no longer works under, by thread: their runs ended without a word in the ledger,
-   * because the store took nothing. No clock may be asked of these: it may have jumped while they were taken.
+   * Leases that this process holds without a live run, by thread: their runs ended without an event, because the store
+   * could not be written. They are taken over regardless of the clock, which may have jumped meanwhile.
    */
   readonly givenUp: Map<ThreadId, GivenUpRun>
-  /** Writes to a thread without a run of its own, and tells followers. */
+  /** Appends to a thread outside of a run, and delivers the events to followers. */
   readonly append: (append: Append) => Promise<CommitResult>
-  /** Writes, and takes the lease in the same commit; on success the run is under way. */
+  /** Appends, and acquires the lease in the same commit; on success the run is live. */
   readonly begin: (begin: Begin) => Promise<CommitResult>
 }
 
@@ -77,7 +80,7 @@ export interface GivenUpRun {
 
 export interface Begin {
   readonly threadId: ThreadId
-  /** Of the thread, from the read that `expectedSeq` is of. */
+  /** The thread's owner, from the same read as `expectedSeq`. */
   readonly ownerId: OwnerId
   readonly turnId: MessageId
   readonly how: TurnStart
@@ -86,22 +89,22 @@ export interface Begin {
   readonly create?: Append['create']
   /** See `Append`; also the turn itself, where it exists. */
   readonly turns: readonly Turn[]
-  /** The inputs that wait at `expectedSeq`. */
+  /** The queued inputs at `expectedSeq`. */
   readonly queue: InputQueue
   /** See `LeaseUse`. */
   readonly overFence?: number
-  /** What stands before the turn, oldest first, where it has been read; else it is read when needed. */
+  /** The messages before the turn, oldest first, where they have been read; else they are read when needed. */
   readonly history?: readonly Message[]
   readonly force?: boolean
   /** The thread was read at `expectedSeq`, and no turn of it runs. */
   readonly isIdle?: boolean
-  /** What to do with the lease, where it is not the engine's own loop. */
+  /** What runs under the lease, where it is not the engine's own loop. */
   readonly work?: Work
 }
 
 export type Work = (ledger: RunLedger, hooks: RunHooks, place: TurnPlace) => StartedRun
 
-/** The part of the hooks that a turn's trace needs. */
+/** The hooks that a turn's trace needs. */
 type Tracing = Pick<Hooks, 'openTrace' | 'inside'>
 
 export interface EngineParts {
@@ -133,9 +136,7 @@ export function createEngine(parts: EngineParts): Engine {
     try {
       const result = await committer.submit(planned)
       const isNews = result.kind === 'appended' && request.events.length > 0
-      deliver(
-        isNews ? toFrame(numberEvents(request.events, result.firstSeq), result, planned) : null,
-      )
+      deliver(isNews ? toFrame(planned.numbered, result, planned) : null)
       return { result, turns: planned.turns, queue: planned.queue }
     } catch (error) {
       deliver(null)
@@ -149,10 +150,10 @@ export function createEngine(parts: EngineParts): Engine {
   ): Promise<StartedRun | undefined> => {
     const { threadId, turnId, ownerId, how } = begin
     const place = { ownerId, threadId, turnId }
-    // While this was read, its lease may have run out and a later run of this process taken it over.
+    // While this was read, its lease may have expired and a later run of this process may have taken it over.
     if ((runs.get(threadId)?.ledger.fence ?? 0) > fence) return undefined
     const hooks = createRunHooks(place, parts.emit, clock.now, parts.tracing.inside)
-    // The ledger must reach the run that it is made for.
+    // The ledger's callbacks refer to the run, which is created after it.
     const live: { run?: StartedRun } = {}
     const ledger = createRunLedger({
       store,
@@ -177,7 +178,7 @@ export function createEngine(parts: EngineParts): Engine {
     const history = async () =>
       options.selectHistory(begin.history ?? (await readHistory(store, threadId, turn)))
     const force = begin.force ?? false
-    // A run begins its first step at once: whoever listens hears of the turn before it.
+    // A run begins its first step at once, so `turn-started` has to be emitted before it.
     const { trace } = turn
     const started = withDefined({ type: 'turn-started', ...place, how } as const, { trace })
     const { fixed } = parts.agents
@@ -192,9 +193,10 @@ export function createEngine(parts: EngineParts): Engine {
     live.run = run
     const entry = { turnId, run, ledger }
     runs.set(threadId, entry)
-    // What it waits for nobody to stop: an input that interrupts it came before it was launched (IN4).
+    // An interrupting input was queued before the run was launched, and no stop request will follow for it (IN4).
     if (findInterrupt(queue) !== undefined) run.interrupt({ kind: 'stop' })
-    // Without a model there is nobody here who could go on: what was decided is stored, and a server that has one goes on (AP5).
+    // Without a model this process cannot continue the turn: the decision is stored, and a server that has a model
+    // continues it (AP5).
     const isForOthers = begin.work === undefined && !parts.agents.canAnswer
     if (isClosing || isForOthers) run.interrupt({ kind: 'hand-over' })
     const stay = limitStay(run)
@@ -236,7 +238,10 @@ export function createEngine(parts: EngineParts): Engine {
     }
   }
 
-  /** A run that has been here for long is to go on elsewhere; what is under way may finish, but not for ever (OP4). */
+  /**
+   * A run that has been in this process for `handOverAfterMs` is to continue elsewhere; work in flight may finish, but
+   * not without limit (OP4).
+   */
   const limitStay = (run: StartedRun): (() => void) => {
     const { handOverAfterMs, handOverGraceMs } = options
     if (handOverAfterMs === undefined || run.leave === undefined) return () => {}
@@ -301,11 +306,11 @@ export function createEngine(parts: EngineParts): Engine {
   }
 }
 
-/** What was broken off or failed is nothing to name a thread by. */
+/** An answer that was broken off or failed is no basis for a title. */
 const isAnswered = ({ progress }: Turn): boolean =>
   progress.status === 'ended' && progress.ending.kind === 'completed'
 
-/** A turn that begins: one that goes on has its trace. A tracer that throws must not take the turn with it. */
+/** For a turn that begins; one that is continued has its trace. A tracer that throws must not fail the turn. */
 function openTrace(
   { openTrace: open }: Tracing,
   { threadId, ownerId, turnId, how }: Pick<Begin, 'threadId' | 'ownerId' | 'turnId' | 'how'>,
@@ -329,10 +334,10 @@ const reasonOf = {
 } as const satisfies Record<TurnStart, AgentReason>
 
 /**
- * A run of this process is late, not dead, whatever a clock says of its lease: one that jumped, or one that went on while
- * the process was busy. A thread that ends before the run's own place is another one, made anew under its id. And where what
- * is stored says that the turn no longer runs, another process has taken it over: the run learns that with its next
- * write, which may be long in coming, and must not keep people from theirs.
+ * Whether this process really runs the turn. A run of this process is late, not dead, whatever the clock says about its
+ * lease: the clock may have jumped, or run on while the process was busy. A thread whose seq is lower than the run's
+ * was created again under its id. And if the stored turn no longer runs, another process has taken it over: the run
+ * notices with its next write, which may take long, and must not block new messages until then.
  */
 function isUnderWay({ turnId, ledger }: LiveRun, { expectedSeq, turns, isIdle }: Begin): boolean {
   const { progress, lastSeq } = ledger.turn
@@ -343,9 +348,9 @@ function isUnderWay({ turnId, ledger }: LiveRun, { expectedSeq, turns, isIdle }:
 
 interface Written {
   readonly result: CommitResult
-  /** The turns that were written about, as they are if it was stored. */
+  /** The turns of the append, as they are if it was stored. */
   readonly turns: ReadonlyMap<MessageId, Turn>
-  /** The inputs that wait if it was stored; null: as before. */
+  /** The queued inputs if it was stored; null: unchanged. */
   readonly queue: InputQueue | null
 }
 
@@ -360,7 +365,7 @@ export async function readTurn(
   throw new HoldfastError('message-not-found', 'There is no such message.')
 }
 
-/** In pages, so that the history of one thread is not one long piece of work to everybody else. */
+/** Read in pages, so that the history of one thread does not block the process. */
 async function readHistory(
   store: Store,
   threadId: ThreadId,

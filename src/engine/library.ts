@@ -1,5 +1,5 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
-import { parseOwnerId, parseThreadId, type Seq, type ThreadId } from '../core/ids.ts'
+import { parseOwnerId, parseStoredThreadId, type Seq, type ThreadId } from '../core/ids.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { defaultLimit } from '../protocol/page-query.ts'
 import type { PageOrder } from '../store/store.ts'
@@ -7,105 +7,111 @@ import { type ExportQuery, exportQuery } from '../transfer/export-threads.ts'
 import type { ShownInput } from '../views/queue-view.ts'
 import type { ToolNames } from '../views/ui-part.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
-import { checkNames } from './check-names.ts'
+import { checkNames } from './options/check-names.ts'
 import type { Engine } from './engine.ts'
-import { type FeedbackResult, type FeedbackToGive, giveFeedback } from './give-feedback.ts'
-import { type PageFormat, pageFormats, type PageItems, readMessagePage } from './message-page.ts'
+import { type FeedbackResult, type FeedbackToGive, giveFeedback } from './threads/give-feedback.ts'
+import {
+  type PageFormat,
+  pageFormats,
+  type PageItems,
+  readMessagePage,
+} from './threads/message-page.ts'
 import {
   type PostedMessage,
   postMessage,
   type PostOptions,
   type PostResult,
-} from './post-message.ts'
-import { createQueues, type Queues } from './queues.ts'
-import { createShares, type Shares } from './shares.ts'
-import { type ShowResult, showVersion } from './show-version.ts'
-import { search, type SearchPage, type SearchRequest } from './search.ts'
+} from './threads/post-message.ts'
+import { createQueues, type Queues } from './input/queues.ts'
+import { createShares, type Shares } from './threads/shares.ts'
+import { type ShowResult, showVersion } from './threads/show-version.ts'
+import { search, type SearchPage, type SearchRequest } from './threads/search.ts'
 import {
   createThreads,
   deleteOwner,
   type OwnerReceipt,
   type ThreadScope,
   type Threads,
-} from './threads.ts'
+} from './threads/threads.ts'
 
-/** What `messages` takes. */
+/** The options of `messages`. */
 export interface MessagesQuery<Format extends PageFormat = 'ui'> extends ThreadScope {
   /** @default 'ui' */
   readonly format?: Format
   /** From 1 to 200. A page may have fewer where its messages are large. @default 25 */
   readonly limit?: number
-  /** `nextCursor` of the page before, of the same thread in the same order. @default the newest */
+  /** `nextCursor` of the previous page, of the same thread in the same order. @default the newest */
   readonly cursor?: string
   /** @default 'newest-first' */
   readonly order?: PageOrder
-  /** `exclude` leaves out the turn that is being produced, and says in `live` which it is. @default 'include' */
+  /** `exclude` leaves out the turn that is being produced, and `live` identifies it. @default 'include' */
   readonly live?: 'include' | 'exclude'
-  /** `lazy` leaves out results over 16 kB, and says where each can be read. @default 'full' */
+  /** `lazy` leaves out results over 16 kB, with an address for each. @default 'full' */
   readonly results?: 'full' | 'lazy'
   /** For `ui`: the major version of the AI SDK that reads it. @default what every version understands */
   readonly sdk?: SdkVersion
-  /** For `ui`: whether each tool part says the tool's name beside its type. @default 'omit' */
+  /** For `ui`: whether each tool part has the tool's name beside its type. @default 'omit' */
   readonly toolNames?: ToolNames
-  /** What the addresses of results that were left out begin with: the `basePath` of the handler. @default empty */
+  /** The prefix of the addresses of results that were left out: the `basePath` of the handler. @default empty */
   readonly basePath?: string
 }
 
 /** One page of a thread. */
 export interface MessagesPage<Format extends PageFormat = 'ui'> {
-  /** In the order that was asked for. */
+  /** In the requested order. */
   readonly results: readonly PageItems[Format][]
   /** For the next page; null at the end. */
   readonly nextCursor: string | null
   readonly hasMore: boolean
   /** The thread's seq at this read: `subscribe` from there misses nothing. */
   readonly seq: Seq
-  /** The same with which history it belongs to, for `after` of the event feed (OP6). */
+  /** The place: the seq together with the history it belongs to, for `after` of the event feed (OP6). */
   readonly place?: string
   /** With `live: 'exclude'`: the turn that was left out, or null. */
   readonly live?: { readonly messageId: string } | null
-  /** The inputs that wait for their turn, in the order in which they are answered (IN2). */
+  /** The queued inputs, in the order in which they are answered (IN2). */
   readonly queue: readonly ShownInput[]
 }
 
 /**
- * What a server component, a job or a script needs, without HTTP. The HTTP routes call these. Ids are plain strings; one
- * that cannot be an id is a `HoldfastError` with the code `bad-id`. What is not there is `null`, `false` or `no-thread`.
+ * What a server component, a job or a script needs, without HTTP. The HTTP routes call these. Ids are plain strings;
+ * one that cannot be an id is a `HoldfastError` with the code `bad-id`. What does not exist is `null`, `false` or
+ * `no-thread`.
  */
 export interface Library {
-  /** Threads: their list, titles, metadata, end. */
+  /** Threads: list, titles, metadata, deletion. */
   readonly threads: Threads
-  /** Inputs that wait for their turn: what is there, and how it is changed, withdrawn or sent on. */
+  /** Queued inputs: list, change, withdraw, release. */
   readonly queues: Queues
-  /** Links by which anybody may read a thread as it was at a moment. */
+  /** Links by which anybody may read a thread as it was at one moment. */
   readonly shares: Shares
   /** One page of a thread, newest first; null if there is no such thread. */
   messages<Format extends PageFormat = 'ui'>(
     threadId: string,
     query?: MessagesQuery<Format>,
   ): Promise<MessagesPage<Format> | null>
-  /** Finds words in the titles and texts of an owner's threads, as they are shown now; newest first. */
+  /** Finds words in the titles and texts of an owner's threads, as they are visible now; newest first. */
   search(request: SearchRequest): Promise<SearchPage>
-  /** Stores a message, an assistant's too, and answers nothing. */
+  /** Stores a message, an assistant's too, without answering it. */
   post(threadId: string, message: PostedMessage, options?: PostOptions): Promise<PostResult>
   /**
-   * Shows another version of a message, and the thread below it as it was left (VR1): by the id that `versions` of a
-   * message gives, or by any message on a hidden path. The model is sent what is shown. Refused while a turn runs.
+   * Shows another version of a message, and the thread below it as it was left (VR1): by an id in `versions` of a
+   * message, or by any message on a hidden path. The model is sent what is visible. Refused while a turn runs.
    */
   show(threadId: string, version: string, scope?: ThreadScope): Promise<ShowResult>
   /**
-   * Stores what a person thinks of an answer, one that is hidden too (FK4); the last word of each person counts. It is in
-   * the metadata of the message and never sent to a model; hooks are told.
+   * Stores a person's feedback on an answer, a hidden one too (FK4); the last feedback of each person counts. It is in
+   * the metadata of the message and never sent to a model; hooks receive it.
    */
   giveFeedback(messageId: string, feedback: FeedbackToGive): Promise<FeedbackResult>
   /**
-   * One thread, those of an owner, or all, as JSON text in pieces: what `holdfast export` writes and `importThreads`
-   * reads. Throws `thread-not-found` if the thread is not there.
+   * One thread, those of an owner, or all, as JSON text in chunks: what `holdfast export` writes and `importThreads`
+   * reads. Throws `thread-not-found` if the thread does not exist.
    */
   export(query?: ExportQuery): AsyncGenerator<string, void>
   /**
-   * Removes every thread of an owner with all that is in it, and says how much that was. Runs are stopped as by
-   * `threads.delete`. Nothing of the owner is left in the store's rows; a new message of theirs begins anew.
+   * Removes every thread of an owner with all its content, and returns the counts. Runs are stopped as by
+   * `threads.delete`. Nothing of the owner is left in the store's rows; a new message of theirs begins a new thread.
    */
   deleteOwner(ownerId: string): Promise<OwnerReceipt>
 }
@@ -162,7 +168,7 @@ async function readMessages<Format extends PageFormat>(
     store,
     withDefined(
       {
-        threadId: parseThreadId(threadId),
+        threadId: parseStoredThreadId(threadId),
         format: format ?? ('ui' as Format),
         limit: limit ?? defaultLimit,
       },

@@ -1,13 +1,13 @@
 import { type ErrorCode, HoldfastError } from '../core/holdfast-error.ts'
 import { parseThreadId } from '../core/ids.ts'
 import type { Store, StoreProblem } from '../store/store.ts'
-import type { Committer } from './committer.ts'
+import type { Committer } from './run/committer.ts'
 import type { Engine } from './engine.ts'
 
 /**
- * Why a server should be sent nobody, in a word. `commits-waiting`: writes have waited for seconds;
- * `no-answer`: the database did not answer in time; `listener-down`: changes of other servers are not heard of;
- * else the code of what the database said.
+ * Why a load balancer should send no requests to this server. `commits-waiting`: writes have waited for seconds;
+ * `no-answer`: the database did not respond in time; `listener-down`: change notifications of other servers do not
+ * arrive; else the code of the database's error.
  */
 export type NotReadyReason = StoreProblem | ErrorCode | 'commits-waiting' | 'no-answer'
 
@@ -21,7 +21,7 @@ export class NotReadyError extends Error {
   }
 }
 
-/** What is known already comes first, and waits for nobody; then one read and one write are tried. */
+/** Known problems are reported first, without waiting; then one read and one write are tried. */
 export async function assertReady(
   { store, committer, append }: ReadyParts,
   newThreadId: string,
@@ -33,7 +33,7 @@ export async function assertReady(
   if (found !== null) throw new NotReadyError(found)
   try {
     await store.findAbandonedRuns(1)
-    // To no thread: it goes the way of every write and leaves nothing.
+    // An append without a thread goes through the normal write path and stores nothing.
     await append({ threadId: parseThreadId(newThreadId), events: [] })
   } catch (error) {
     throw toNotReady(error)
@@ -46,7 +46,7 @@ interface ReadyParts {
   readonly append: Engine['append']
 }
 
-/** Whether a write that leaves nothing would show that it is over. A full disk takes those. */
+/** Whether a write that stores nothing would show that the fault is over. A full disk accepts those. */
 const isProbed = ({ code }: HoldfastError): boolean => code !== 'store-full'
 
 const toNotReady = (error: unknown): NotReadyError =>

@@ -3,40 +3,40 @@ import {
   type CallId,
   type OwnerId,
   parseOwnerId,
-  parseThreadId,
+  parseStoredThreadId,
   type ThreadId,
 } from '../core/ids.ts'
 import { longestTitle, type ThreadRecord } from '../core/thread.ts'
 import type { FoundCall, Store } from '../store/store.ts'
-import { checkNames } from './check-names.ts'
+import { checkNames } from './options/check-names.ts'
 
-/** Whose thread it has to be: another owner's is as if it were not there (HT2). */
+/** The owner that a thread must belong to: another owner's thread is treated as not existing (HT2). */
 export interface ThreadScope {
-  /** @default anybody's: the caller answers for who may ask */
+  /** @default any owner: the caller is responsible for access control */
   readonly ownerId?: string
 }
 
 export const isOther = (ownerId: string, wanted: string | undefined): boolean =>
   wanted !== undefined && wanted !== ownerId
 
-/** Whose it has to be, checked. */
+/** The owner of the scope, validated. */
 export function ownerIn(scope: ThreadScope): OwnerId | undefined {
   checkNames('The scope of a thread', scope, ['ownerId'])
   return scope.ownerId === undefined ? undefined : parseOwnerId(scope.ownerId)
 }
 
-/** The thread, if it is there and in scope. */
+/** The thread, if it exists and is in scope. */
 export async function findThread(
   store: Store,
   threadId: string,
   scope: ThreadScope = {},
 ): Promise<ThreadRecord | null> {
   const ownerId = ownerIn(scope)
-  const thread = await store.readThread(parseThreadId(threadId))
+  const thread = await store.readThread(parseStoredThreadId(threadId))
   return thread === null || isOther(thread.ownerId, ownerId) ? null : thread
 }
 
-/** The call with its turn, if it is there and its thread is in scope. One read: whose it is comes with what it is. */
+/** The call with its turn, if it exists and its thread is in scope. One read returns both call and owner. */
 export async function findOwnCall(
   store: Store,
   threadId: ThreadId,
@@ -54,6 +54,7 @@ export function parseTitle(value: unknown): string {
       `"title" is a text of at most ${longestTitle} characters.`,
     )
   }
-  // What a database cannot keep is replaced here, or the first answer would differ from every later one (LG5).
+  // Characters that a database cannot store are replaced here, or the first response would differ from every later one
+  // (LG5).
   return value.toWellFormed().replaceAll('\u0000', '\uFFFD')
 }

@@ -8,7 +8,7 @@ const throughText = (value: unknown): unknown => {
   return text === undefined ? null : JSON.parse(text)
 }
 
-/** Of all that a tool may return, JSON or not, some nested value. */
+/** A nested value of anything that a tool may return, JSON or not. */
 function anyValue(random: ReturnType<typeof createRandom>, depth: number): unknown {
   const plain = [0, -0, 1.5, Number.NaN, Number.NEGATIVE_INFINITY, '', 'ü\n"\u2028', '\ud800', true]
   const odd = [
@@ -37,7 +37,7 @@ function anyValue(random: ReturnType<typeof createRandom>, depth: number): unkno
 }
 
 describe('toJson', () => {
-  test('[LG9] gives every value as its JSON text would', () => {
+  test('[LG9] returns every value as its JSON text would', () => {
     let plain = 0
     for (let seed = 0; seed < 3_000; seed++) {
       const value = anyValue(createRandom(seed), 4)
@@ -57,7 +57,7 @@ describe('toJson', () => {
     expect(copy).toEqual({ list: [1, { two: 2 }] })
   })
 
-  test('asks a value that knows its own JSON, wherever it stands', () => {
+  test('calls toJSON of a value, wherever it occurs', () => {
     class Price {
       toJSON() {
         return { amount: 1 }
@@ -71,7 +71,7 @@ describe('toJson', () => {
     })
   })
 
-  test('throws at what JSON cannot say', () => {
+  test('throws for what JSON cannot represent', () => {
     const circle: Record<string, unknown> = {}
     circle['self'] = circle
     expect(() => toJson(circle)).toThrow(TypeError)

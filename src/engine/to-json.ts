@@ -4,10 +4,10 @@ import type { Json } from '../core/json.ts'
 import { isLargerThan } from '../core/json-size.ts'
 import { deepestValue, flattenJson } from '../core/json-depth.ts'
 
-/** A value that JSON cannot say, or that nothing could keep. Its message ends the sentence "…: it". */
+/** A value that JSON cannot represent, or that cannot be stored. Its message ends the sentence "…: it". */
 export class UnstorableError extends TypeError {
   override readonly name = 'UnstorableError'
-  /** It failed when it was read, and the message has the words of what was thrown. */
+  /** Reading the value threw, and the message contains the text of that error. */
   readonly isThrown: boolean
 
   constructor(message: string, options: ErrorOptions & { readonly isThrown?: boolean } = {}) {
@@ -16,7 +16,7 @@ export class UnstorableError extends TypeError {
   }
 }
 
-/** How many values one may hold: one object in many places is written once for each of them. */
+/** The most values in one value: an object that occurs in many places is written once for each of them. */
 const mostValues = 5_000_000
 
 interface Budget {
@@ -24,8 +24,8 @@ interface Budget {
 }
 
 /**
- * A value as a database would give it back: `undefined` is null, and what is nested deeper than
- * `deepestValue` levels is given as its JSON text (CL6a). What JSON cannot say throws.
+ * A value as a database would return it: `undefined` is null, and what is nested deeper than `deepestValue` levels
+ * becomes its JSON text (CL6a). A value that JSON cannot represent throws.
  */
 export function toJson(value: unknown): Json {
   const budget = { left: mostValues }
@@ -39,17 +39,19 @@ export function toJson(value: unknown): Json {
   }
 }
 
-/** The same of a result, which may have so many characters as JSON text. */
+/** The same for a result, with a limit on the characters of its JSON text. */
 export function toResultJson(value: unknown, maxChars: number): Json {
   const json = toJson(value)
   if (isLargerThan(json, maxChars)) {
     const most = maxChars.toLocaleString('en-US')
-    throw new UnstorableError(`has more than the ${most} characters that a result may have`)
+    throw new UnstorableError(`has more than ${most} characters, the limit of a result`)
   }
   return json
 }
 
-/** The same for what a caller gave under a name: what cannot be kept is the caller's fault, and said so. */
+/**
+ * The same for a named argument: a value that cannot be stored is the caller's fault, and the error names the argument.
+ */
 export function toGivenJson(
   name: string,
   value: unknown,
@@ -58,20 +60,20 @@ export function toGivenJson(
   try {
     return maxChars === Number.POSITIVE_INFINITY ? toJson(value) : toResultJson(value, maxChars)
   } catch (error) {
-    const why = (error as UnstorableError).message
-    throw new HoldfastError('bad-request', `"${name}" cannot be stored: it ${why}.`, {
+    const fault = (error as UnstorableError).message
+    throw new HoldfastError('bad-request', `"${name}" cannot be stored: it ${fault}.`, {
       cause: error,
     })
   }
 }
 
 /**
- * Of what is JSON already, which nearly every result is, a copy without the way over its text. Undefined
- * as soon as anything in it is not.
+ * Copies a value that is JSON already, which nearly every result is, without going through its text. Undefined as soon
+ * as anything in it is not.
  */
 function copyPlain(value: unknown, level: number, budget: Budget): Json | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value
-  // JSON knows neither the others nor a zero with a sign.
+  // JSON has neither NaN and the infinities, nor a negative zero.
   if (typeof value === 'number') {
     return Number.isFinite(value) && !Object.is(value, -0) ? value : undefined
   }
@@ -113,7 +115,7 @@ function spend(budget: Budget, values: number): void {
   if (budget.left < 0) throw new UnstorableError('is too large')
 }
 
-/** JSON text, of no more than the budget: a value may make itself as it is read, and never end. */
+/** JSON text within the budget: a value may generate itself while it is read, and never end. */
 function writeJson(value: unknown, budget: Budget): string | undefined {
   return JSON.stringify(value, (_key, item: unknown) => {
     spend(budget, Array.isArray(item) ? Math.max(1, item.length) : 1)
@@ -127,12 +129,12 @@ function writeDeep(value: object): Json | undefined {
   } catch (thrown) {
     const error = toReadableThrown(thrown)
     if (!(error instanceof RangeError) || !isPlainTree(value, mostValues / 10)) throw error
-    // With a function beside it JSON is written by recursion, and the stack was too small for that.
+    // With a replacer function JSON is written by recursion, and the stack was too small for that.
     return JSON.stringify(value)
   }
 }
 
-/** Whether it is nothing but plain objects, lists and simple values, and not too many; without recursion. */
+/** Whether the value contains only plain objects, lists and simple values, and not too many; without recursion. */
 function isPlainTree(root: object, most: number): boolean {
   const open: object[] = [root]
   let left = most
@@ -151,16 +153,16 @@ function isPlainTree(root: object, most: number): boolean {
 function toUnstorable(thrown: unknown): UnstorableError {
   const error = toReadableThrown(thrown)
   if (error instanceof UnstorableError) return error
-  const words = errorTextOfThrown(error)
+  const text = errorTextOfThrown(error)
   const known =
     error instanceof RangeError
       ? 'is nested too deep'
-      : /circular/i.test(words)
+      : /circular/i.test(text)
         ? 'refers to itself'
-        : /BigInt/.test(words)
+        : /BigInt/.test(text)
           ? 'holds a BigInt'
           : undefined
   if (known !== undefined) return new UnstorableError(known, { cause: error })
-  const why = `fails when it is read (${words || 'without a reason'})`
-  return new UnstorableError(why, { cause: error, isThrown: true })
+  const fault = `throws when it is read (${text || 'without a reason'})`
+  return new UnstorableError(fault, { cause: error, isThrown: true })
 }

@@ -1,14 +1,14 @@
 const longest = 200
 
 /**
- * A name as a person may read it: text and never a path, so that nobody who saves it writes anywhere else. Undefined
- * if nothing is left of it.
+ * A name to show to a person: text and never a path, so that saving it cannot write outside the chosen
+ * folder. Undefined if nothing is left of it.
  */
 export function toFilename(given: string): string | undefined {
   const name = given
     .toWellFormed()
     .normalize('NFC')
-    // Marks that turn the direction of what follows make `exe.txt` of `txt.exe`.
+    // Direction marks would display `txt.exe` as `exe.txt`.
     .replaceAll(/[\p{Cc}\u2028\u2029\u200E\u200F\u202A-\u202E\u2066-\u2069\uFEFF]/gu, '')
     .replaceAll(/[/\\:*?"<>|]/g, '_')
     .trim()
@@ -19,7 +19,7 @@ export function toFilename(given: string): string | undefined {
   return `${name.slice(0, longest - end.length).toWellFormed()}${end}`
 }
 
-/** For `Content-Disposition`: the name in ASCII for those who know no better, and as it is. */
+/** For `Content-Disposition`: the name in ASCII for older clients, and the name itself, encoded. */
 export function toDisposition(kind: 'inline' | 'attachment', filename = 'file'): string {
   const plain = filename.replaceAll(/[^\x20-\x7E]|["\\%;]/g, '_')
   const encoded = encodeURIComponent(filename).replaceAll(

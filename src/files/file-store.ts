@@ -1,24 +1,25 @@
 import type { FileId } from '../core/file.ts'
 
 /**
- * Where the bytes of files are. What is known of a file (its owner, its type, who names it) is in the database; a file
- * store has bytes under ids and judges nothing.
+ * Stores the bytes of files. The record of a file (its owner, its type, which threads refer to it) is in the
+ * database; a file store holds bytes under ids and makes no decisions.
  */
 export interface FileStore {
   readonly kind: string
   /**
-   * Keeps the bytes under an id that is new, as they come and without holding all of them at once. If the source or the
-   * store fails it rejects, and what was written may stay behind until `remove`.
+   * Stores the bytes under a new id as they arrive, without holding all of them in memory. If the source or
+   * the store fails it rejects, and written bytes may remain until `remove`.
    */
   write(id: FileId, content: AsyncIterable<Uint8Array>, about: FileAbout): Promise<void>
-  /** The bytes, or those of a range; null if there are none. */
+  /** The bytes, or those of a range; null if there is no such file. */
   read(id: FileId, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | null>
-  /** What is not there is as good as removed. */
+  /** Succeeds if there is no such file. */
   remove(id: FileId): Promise<void>
-  /** An address under which anybody can fetch the file for a while: for models that fetch files themselves. */
+  /** A URL under which anyone can fetch the file for a while: for models that fetch files themselves. */
   link?(id: FileId, seconds: number): Promise<string>
 }
 
+/** What a file store is given with the bytes. */
 export interface FileAbout {
   readonly mediaType: string
 }
@@ -29,7 +30,7 @@ export interface ByteRange {
   readonly end: number
 }
 
-/** Pieces cut to a range of what they are together. */
+/** Cuts a sequence of pieces to a range of their bytes. */
 export async function* cutToRange(
   pieces: AsyncIterable<Uint8Array>,
   { start, end }: ByteRange,

@@ -9,8 +9,8 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import type { FileStore } from './file-store.ts'
 
 /**
- * Files in a folder of this machine, one for each, made when the first comes. The processes of one machine may share
- * it; servers on several machines need a folder that all of them see, or another file store.
+ * Files in a folder of this machine, one for each, created with the first file. The processes of one machine may share
+ * it; servers on several machines need a shared folder, or another file store.
  *
  * @example
  * createHoldfast({ store: sqlite('chat.db'), files: { store: folderFiles('/var/lib/chat/files') } })
@@ -20,9 +20,9 @@ export function folderFiles(folder: string): FileStore {
     throw badOption(`folderFiles takes the name of a folder, not ${describeValue(folder)}.`)
   }
   const root = resolve(folder)
-  /** Ids are ours, and looked at all the same: what became a path must not lead out of the folder. */
+  /** Ids are made by the server and checked all the same: a path must not lead out of the folder. */
   const pathOf = (id: FileId): string => {
-    if (!isFileId(id)) throw new HoldfastError('bad-id', 'This is no id of a file.')
+    if (!isFileId(id)) throw new HoldfastError('bad-id', 'This is not the id of a file.')
     return join(root, id.slice(5, 7), id)
   }
   return {
@@ -33,7 +33,7 @@ export function folderFiles(folder: string): FileStore {
       const part = `${path}.part`
       await mkdir(dirname(path), { recursive: true })
       await pipeline(Readable.from(content), createWriteStream(part, { flags: 'w', mode: 0o600 }))
-      // On the disk before the database says that it is there.
+      // Synced to disk before the database records that the file is complete.
       const file = await open(part, 'r+')
       try {
         await file.sync()

@@ -22,7 +22,7 @@ it.each([
   ['image/gif', [...Buffer.from('GIF89a'), 128, 2, 224, 1, 0, 0, 0, 0x3b], 640, 480],
   [
     'image/gif',
-    // Its first frame is larger than its screen, and stands behind two colours and a comment.
+    // Its first frame is larger than its screen, and follows two colours and a comment.
     [
       ...Buffer.from('GIF89a'),
       ...[1, 0, 1, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255, 0x21, 0xfe, 2, 65, 66, 0],
@@ -34,7 +34,7 @@ it.each([
   ['image/avif', avif([16, 16], [640, 480], [320, 200]), 640, 480],
   [
     'image/jpeg',
-    // A preview of 6 bytes stands before the frame.
+    // A preview of 6 bytes comes before the frame.
     [
       0xff,
       0xd8,
@@ -70,7 +70,7 @@ it.each([
   expect(readImageSize(Uint8Array.from(bytes), type)).toEqual({ width, height })
 })
 
-it('[FL1] says nothing of what is cut off or no image', () => {
+it('[FL1] returns undefined for what is cut off or no image', () => {
   expect(readImageSize(new Uint8Array(10), 'image/png')).toBeUndefined()
   expect(readImageSize(Uint8Array.from([0xff, 0xd8, 1, 2]), 'image/jpeg')).toBeUndefined()
   expect(

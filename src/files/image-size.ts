@@ -4,7 +4,7 @@ export interface ImageSize {
   readonly height: number
 }
 
-/** Undefined where the bytes do not say, or not among those that are given. */
+/** Undefined where the given bytes do not contain the size. */
 export function readImageSize(head: Uint8Array, mediaType: string): ImageSize | undefined {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
   try {
@@ -28,7 +28,7 @@ const readers: Readonly<Record<string, (view: DataView) => ImageSize | undefined
   'image/avif': readBoxedSize,
 }
 
-/** A browser makes room for the first frame where that is larger than the screen that the file says. */
+/** A browser uses the size of the first frame where it is larger than the file's screen size. */
 function readGifSize(view: DataView): ImageSize {
   const flags = view.getUint8(10)
   let at = 13 + (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0)
@@ -37,15 +37,15 @@ function readGifSize(view: DataView): ImageSize {
     while (view.getUint8(at) !== 0) at += 1 + view.getUint8(at)
     at++
   }
-  const word = (place: number) => view.getUint16(place, true)
+  const uint16 = (offset: number) => view.getUint16(offset, true)
   const isFrame = view.getUint8(at) === 0x2c
   return {
-    width: Math.max(word(6), isFrame ? word(at + 1) + word(at + 5) : 0),
-    height: Math.max(word(8), isFrame ? word(at + 3) + word(at + 7) : 0),
+    width: Math.max(uint16(6), isFrame ? uint16(at + 1) + uint16(at + 5) : 0),
+    height: Math.max(uint16(8), isFrame ? uint16(at + 3) + uint16(at + 7) : 0),
   }
 }
 
-/** The largest of all sizes in the `meta` box, which must be there as a whole: tiles, previews and the picture itself. */
+/** The largest of all sizes in the `meta` box, which must be complete: tiles, previews and the picture itself. */
 function readBoxedSize(view: DataView): ImageSize | undefined {
   const tagAt = (at: number) => view.getUint32(at)
   let at = 0
@@ -54,12 +54,12 @@ function readBoxedSize(view: DataView): ImageSize | undefined {
     at += view.getUint32(at)
   }
   const end = at + view.getUint32(at)
-  // Throws where the box goes on behind what was read.
+  // Throws where the box continues beyond the bytes that were read.
   view.getUint8(end - 1)
   let largest: ImageSize | undefined
-  for (let place = at + 8; place + 16 <= end; place++) {
-    if (tagAt(place) !== sizeTag) continue
-    const size = { width: view.getUint32(place + 8), height: view.getUint32(place + 12) }
+  for (let offset = at + 8; offset + 16 <= end; offset++) {
+    if (tagAt(offset) !== sizeTag) continue
+    const size = { width: view.getUint32(offset + 8), height: view.getUint32(offset + 12) }
     const isLarger = size.width * size.height > (largest?.width ?? 0) * (largest?.height ?? 0)
     if (isLarger) largest = size
   }

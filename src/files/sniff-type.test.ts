@@ -8,7 +8,7 @@ const bytes = (...parts: readonly (string | readonly number[])[]): Uint8Array =>
 
 const docx = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
 
-describe('what a file is', () => {
+describe('the type of a file', () => {
   const cases: readonly (readonly [string, Uint8Array, string, string])[] = [
     ['a PNG', bytes([0x89], 'PNG\r\n', [0x1a], '\n'), 'text/html', 'image/png'],
     ['a JPEG', bytes([0xff, 0xd8, 0xff, 0xe0]), '', 'image/jpeg'],
@@ -16,16 +16,16 @@ describe('what a file is', () => {
     ['a wave', bytes('RIFF', [0, 0, 0, 0], 'WAVEfmt '), '', 'audio/wav'],
     ['an AVIF', bytes([0, 0, 0, 32], 'ftypavif'), '', 'image/avif'],
     ['a film', bytes([0, 0, 0, 32], 'ftypisom'), '', 'video/mp4'],
-    ['a PDF that says text', bytes('%PDF-1.7'), 'text/plain', 'application/pdf'],
+    ['a PDF declared as text', bytes('%PDF-1.7'), 'text/plain', 'application/pdf'],
     ['a document', bytes('PK', [3, 4, 0, 0]), docx, docx],
-    ['a zip that says image', bytes('PK', [3, 4, 0, 0]), 'image/png', 'application/zip'],
+    ['a zip declared as an image', bytes('PK', [3, 4, 0, 0]), 'image/png', 'application/zip'],
     ['an executable', bytes('MZ', [0x90, 0]), 'image/png', 'application/x-msdownload'],
     ['bytes of no kind', bytes([1, 2, 3, 0]), 'image/png', 'application/octet-stream'],
     ['text', bytes('a,b\n1,2\n'), 'text/csv', 'text/csv'],
     ['JSON', bytes('{"a": 1}'), 'application/json', 'application/json'],
-    ['text that says picture', bytes('hello'), 'image/png', 'text/plain'],
+    ['text declared as an image', bytes('hello'), 'image/png', 'text/plain'],
     ['text with a cut character', bytes('gr', [0xc3]), 'text/plain', 'text/plain'],
-    ['a page that says text', bytes('\n <!DOCTYPE html><p>'), 'text/plain', 'text/html'],
+    ['a page declared as text', bytes('\n <!DOCTYPE html><p>'), 'text/plain', 'text/html'],
     ['a page behind a mark', bytes([0xef, 0xbb, 0xbf], '<script>'), 'text/plain', 'text/html'],
     ['a page behind a comment', bytes('<!-- x --><body>'), 'text/markdown', 'text/html'],
     ['a page behind 9,000 comments', bytes('<!---->'.repeat(9_000), '<p>'), '', 'text/html'],

@@ -1,6 +1,7 @@
 /**
- * What a file is, by its first bytes. What whoever sent it says is used only among kinds of plain text, which cannot be
- * told apart: a page that calls itself an image must not be shown as one, nor an image run as a page (FL1).
+ * The type of a file, by its first bytes. The declared type is used only among kinds of plain text, which
+ * bytes cannot distinguish: a page that is declared as an image must not be shown as one, nor an image run as
+ * a page (FL1).
  */
 export function sniffType(head: Uint8Array, declared: string): string {
   for (const { type, bytes, isBinary = false } of signatures) {
@@ -16,7 +17,7 @@ export function sniffType(head: Uint8Array, declared: string): string {
 interface Signature {
   readonly type: string
   readonly bytes: readonly number[]
-  /** Two letters that a text may begin with, too: “BMW …” is no picture. */
+  /** The signature is two letters that a text may begin with, too: “BMW …” is no picture. */
   readonly isBinary?: boolean
 }
 
@@ -45,7 +46,7 @@ const signatures: readonly Signature[] = [
 const startsWith = (head: Uint8Array, bytes: readonly number[], at = 0): boolean =>
   head.length >= at + bytes.length && bytes.every((byte, index) => head[at + index] === byte)
 
-/** Office documents are zip files; which one is theirs to say, as none of them can be shown or run. */
+/** Office documents are zip files. Their declared type is accepted, because none of them can be shown or run. */
 const zipped = /^application\/(?:vnd\.openxmlformats-|vnd\.oasis\.opendocument\.|epub\+zip$)/
 
 function sniffBoxed(head: Uint8Array): string | undefined {
@@ -78,9 +79,9 @@ function isText(head: Uint8Array): boolean {
 const markup = /^<(?:!--|!doctype\s+html|html|head|body|script|iframe|svg|\?xml|[a-z][\w-]*[\s>/])/i
 
 /**
- * What stands behind white space and comments. By hand: a pattern that skips any number of comments tries every way to
- * cut them apart before it gives up, and three hundred bytes of them would hold the process for hours. One without an
- * end stays: what stands behind it is not known.
+ * What follows white space and comments. Not a pattern: one that skips any number of comments backtracks
+ * exponentially, and three hundred bytes of them would block the process for hours. An unclosed comment is
+ * kept: what follows it is unknown.
  */
 function skipComments(text: string): string {
   let rest = text.trimStart()
@@ -101,15 +102,15 @@ function sniffText(head: Uint8Array, declared: string): string {
     : 'text/plain'
 }
 
-/** A type that says something of bytes that say nothing themselves: a zip that is a document. */
+/** The declared type where it is more specific than the bytes: a zip file that is a document. */
 export const refineType = (sniffed: string, declared: string): string =>
   sniffed === 'application/zip' && zipped.test(declared) ? declared : sniffed
 
-/** Pictures that browsers draw and that run nothing: these alone are shown in a page. */
+/** Images that browsers draw and that cannot run scripts: only these are shown in a page. */
 export const isShownInline = (mediaType: string): boolean =>
   /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/.test(mediaType)
 
-// Whether a list has a type: by name, by its kind (`image/*`), or as everything (`*/*`).
+// Whether a list contains a type: by name, by its kind (`image/*`), or as everything (`*/*`).
 export const isAccepted = (mediaType: string, accept: readonly string[]): boolean =>
   accept.some((pattern) =>
     pattern === '*/*' || pattern === mediaType

@@ -34,7 +34,7 @@ const row = (id: string, entity: string, more: object) => ({
   ...more,
 })
 
-/** The same call as each old system has it. */
+/** The same call in the format of each old system. */
 const shapes: Readonly<Record<string, (marks: Marks) => readonly object[]>> = {
   'entity rows': ({ validated, isComplete, result }) => [
     row('1', 'USER', { content: 'Delete Ideas' }),
@@ -159,7 +159,7 @@ describe.each(Object.entries(shapes))('a call in %s', (_, toMessages) => {
     },
   )
 
-  it('[LE6] keeps what a call had given when it was cut off, and says so', () => {
+  it('[LE6] keeps and reports the partial output of a call that was cut off', () => {
     const messages = toMessages({ validated: null, isComplete: false, result: value })
     expect(read(messages).mended.map(({ what }) => what)).toEqual([
       'The call of delete_note is marked as not complete: it is stopped, and what it had given is kept beside it.',
@@ -188,7 +188,7 @@ describe.each(Object.entries(shapes))('a call in %s', (_, toMessages) => {
   })
 })
 
-describe('what a call says of itself', () => {
+describe('the status of a call', () => {
   it.each([
     ['completed', 'succeeded'],
     ['rejected', 'denied'],
@@ -203,7 +203,7 @@ describe('what a call says of itself', () => {
     expect(callOf([{ role: 'assistant', content: 'Done.', toolCalls: [call] }]).state).toBe(state)
   })
 
-  it('[LE6] a word for `validated` that nobody knows is passed over and named', () => {
+  it('[LE6] an unknown value of `validated` is ignored and reported', () => {
     const { mended } = read(shapes['entity rows']!({ validated: 'perhaps', result: value }))
     expect(mended.map(({ what }) => what)).toEqual([
       'What it says of "validated", "perhaps", is not known.',

@@ -1,32 +1,33 @@
 import type { CallFailure, CallOutcome } from '../core/call.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
-import type { Validated } from '../views/call-words.ts'
+import type { Validated } from '../views/call-status.ts'
 import { partialResultKey } from '../views/result-value.ts'
 import {
   errorTextOf,
   formerErrorTexts,
+  supersedings,
   interruptionCauses,
   type UnsuccessfulCall,
-} from '../views/wording.ts'
+} from '../views/call-error-text.ts'
 import { fieldOf, flagOf, readFlag, textOf, valueOf } from './old-fields.ts'
 import type { ReportMend, OldCall } from './old-message.ts'
 
-/** How a call ended, or that it did not, and what else is known of it. */
+/** The outcome of a call, or that it has none, and the other fields that were read with it. */
 export type ReadOutcome = Pick<
   OldCall,
   'outcome' | 'wasSkipped' | 'startedAt' | 'decision' | 'partial'
 >
 
-/** What formats say of a call beside its result. */
+/** The fields of a call beside its result. */
 export interface CallMarks {
   readonly validated?: Validated
   readonly isComplete?: boolean
-  /** Said outright, whatever the result looks like: a success may well be `{error: …}`. */
+  /** Stated by the data, whatever the result looks like: the result of a success may be `{error: …}`. */
   readonly isError?: boolean
 }
 
-/** The result that stands there; `undefined` where none does. Any value is one (LG9). */
+/** The result in the data; `undefined` where there is none. Any value is a result (LG9). */
 export type Given = { readonly value: Json } | undefined
 
 type Approval = 'free' | 'pending' | 'rejected'
@@ -41,30 +42,30 @@ type OutcomeVerdict =
   | 'interrupted'
 
 /**
- * What an old call is, by what was decided on it, whether its result is marked as whole, and what
- * stands there as its result. `free` is a call that was accepted, or that nobody had to decide on, or
- * of which the data does not say. `cut`: `isComplete` is false. This is the only place that knows.
+ * The outcome of an old call, by its approval, by whether its result is marked as complete, and by the
+ * content of its result. `free`: the call was accepted, needed no approval, or the data does not contain one.
+ * `cut`: `isComplete` is false. This table is the only place that decides it.
  */
-const verdicts: Readonly<
+const outcomeTable: Readonly<
   Record<Approval, Readonly<Record<'whole' | 'cut', Readonly<Record<Content, OutcomeVerdict>>>>>
 > = {
   free: {
     whole: { none: 'open', empty: 'succeeded', value: 'succeeded', error: 'failed' },
     cut: { none: 'open', empty: 'interrupted', value: 'stopped', error: 'interrupted' },
   },
-  // With a result it has run, whatever was left standing.
+  // A call with a result has run, even if its approval was left as pending.
   pending: {
     whole: { none: 'waiting', empty: 'waiting', value: 'succeeded', error: 'failed' },
     cut: { none: 'waiting', empty: 'waiting', value: 'stopped', error: 'interrupted' },
   },
-  // What was refused did not run: what stands there as a result is what was said about it.
+  // A rejected call did not run: a text in place of its result is the feedback.
   rejected: {
     whole: { none: 'denied', empty: 'denied', value: 'denied', error: 'denied' },
     cut: { none: 'denied', empty: 'denied', value: 'denied', error: 'denied' },
   },
 }
 
-/** A call by the table, with what it gave. The way back from `projectResultValue`. */
+/** The outcome of a call according to the table, with its result. The inverse of `projectResultValue`. */
 export function judgeCall(
   name: string,
   given: Given,
@@ -78,7 +79,7 @@ export function judgeCall(
   const decided: Pick<OldCall, 'decision'> =
     marks.validated === 'accepted' ? { decision: { kind: 'accepted' } } : {}
   const verdict =
-    verdicts[approvalOf(marks)][marks.isComplete === false ? 'cut' : 'whole'][
+    outcomeTable[approvalOf(marks)][marks.isComplete === false ? 'cut' : 'whole'][
       contentOf(given, marks)
     ]
   if (marks.validated === 'pending' && verdict !== 'waiting') {
@@ -133,7 +134,7 @@ export const succeeded = (value: Json): ReadOutcome => ({
 const stopped: ReadOutcome = { outcome: { state: 'stopped', cause: 'stopped' } }
 const interrupted: ReadOutcome = { outcome: { state: 'interrupted', cause: 'crashed' } }
 
-/** A person said no, and perhaps why. */
+/** Denied by a person, with or without a reason. */
 export const denied = (feedback?: string): ReadOutcome => {
   const why = feedback === undefined ? {} : { feedback }
   return {
@@ -147,14 +148,14 @@ function feedbackOf(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** What a failed call says of it: its error, or else its result. */
+/** The failure of a call: from its error, or else from its result. */
 export const failureOf = (error: string | undefined, result: Json | undefined): CallOutcome => ({
   state: 'failed',
   cause: 'tool-error',
   error: error ?? readErrorValue(result) ?? '',
 })
 
-/** An error as a text: the text itself, or what an object calls its message. */
+/** An error as text: the text itself, or the message of an object. */
 function readErrorValue(value: Json | undefined): string | undefined {
   if (value === undefined || value === null || value === false || value === '') return undefined
   if (typeof value === 'string') return value
@@ -163,7 +164,7 @@ function readErrorValue(value: Json | undefined): string | undefined {
   )
 }
 
-/** An object with a text as `error` and nothing else but our own mark; with more it is a result. */
+/** An object with a text as `error` and nothing else but Holdfast's own mark; with other fields it is a result. */
 function errorOf(
   value: Json | undefined,
 ): { readonly text: string; readonly partial?: Json } | undefined {
@@ -179,7 +180,7 @@ const validatedWords: ReadonlyMap<string, Validated> = new Map([
   ...['not_required', 'notrequired', 'none'].map((word) => [word, 'not_required'] as const),
 ])
 
-/** As a word, or as the boolean that it was before there were words. `null`: nobody decided. */
+/** As a word, or as the boolean of older data. `null`: not decided. */
 function readValidated(value: Json | undefined, mend: ReportMend): Validated | undefined {
   if (value === undefined || value === null || value === '') return undefined
   const flag = readFlag(value)
@@ -192,7 +193,7 @@ function readValidated(value: Json | undefined, mend: ReportMend): Validated | u
   return known
 }
 
-/** Of `NOT_REQUIRED`, `not required` and `Validation.NOT_REQUIRED` the same word. */
+/** Normalises `NOT_REQUIRED`, `not required` and `Validation.NOT_REQUIRED` to the same word. */
 export const toWord = (text: string): string =>
   (text.trim().toLowerCase().split('.').at(-1) ?? '').replaceAll(/[\s-]+/g, '_')
 
@@ -230,7 +231,7 @@ const statusWords: ReadonlyMap<string, Status> = new Map([
   ...['input_available', 'input_streaming', 'calling'].map((word) => [word, 'open'] as const),
 ])
 
-/** What a call says of itself, in the words and flags that apps have used. */
+/** The status of a call, in the words and flags that apps have used. */
 function readCallStatus(call: JsonObject): Status | undefined {
   const status = statusWords.get(toWord(textOf(call, 'status', 'state') ?? ''))
   if (status !== undefined) return status
@@ -240,7 +241,7 @@ function readCallStatus(call: JsonObject): Status | undefined {
   return success === true || isError === false ? 'succeeded' : undefined
 }
 
-/** What became of a call that says it in words: `status`, `error` and `result` beside the marks. */
+/** The outcome of a call with `status`, `error` and `result` beside the marks. */
 export function readStatusOutcome(
   name: string,
   call: JsonObject,
@@ -253,21 +254,21 @@ export function readStatusOutcome(
   const result = valueOf(call, 'result', 'output')
   const judge = (given: Json | undefined, marks: CallMarks) =>
     judgeCall(name, given === undefined ? undefined : { value: given }, marks, at, mend)
-  const said = error === undefined ? undefined : { error }
+  const errorResult = error === undefined ? undefined : { error }
   if (status === 'denied' || validated === 'rejected') {
-    return judge(said ?? result, { validated: 'rejected' })
+    return judge(errorResult ?? result, { validated: 'rejected' })
   }
   const accepted = validated === 'accepted' ? ({ validated } as const) : {}
-  // An empty field says nothing of a call that is not said to have ended.
+  // An empty result field means nothing for a call that is not marked as ended.
   const given =
     result === null && status !== 'succeeded' && status !== undefined ? undefined : result
   if (status === 'stopped' || status === 'interrupted') {
-    const kept = withDefined({}, { partial: given ?? said })
+    const kept = withDefined({}, { partial: given ?? errorResult })
     const { decision } = judge(undefined, accepted)
     return withDefined({ ...(status === 'stopped' ? stopped : interrupted), ...kept }, { decision })
   }
   const isFailure = status === 'failed' || (status !== 'succeeded' && error !== undefined)
-  if (isComplete === false) return judge(given ?? said ?? null, { ...accepted, isComplete })
+  if (isComplete === false) return judge(given ?? errorResult ?? null, { ...accepted, isComplete })
   if (isFailure) {
     const failed = { error: error ?? readErrorValue(given) ?? '' }
     return judge(failed, { ...accepted, isError: true })
@@ -280,7 +281,7 @@ export function readStatusOutcome(
 
 const failures: readonly CallFailure[] = ['tool-error', 'invalid-input', 'unknown-tool', 'timeout']
 
-/** What became of a call of the chat view: by its `state` where we wrote it, else by its `status`. */
+/** The outcome of a call of the chat view: by its `state` if Holdfast wrote it, or else by its `status`. */
 export function readChatOutcome(
   name: string,
   call: JsonObject,
@@ -310,7 +311,11 @@ export function readChatOutcome(
       return { ...stopped, ...rest }
     case 'interrupted': {
       const why = interruptionCauses.find((some) => some === cause) ?? 'crashed'
-      return { outcome: { state: 'interrupted', cause: why }, ...rest }
+      const outcome =
+        known?.outcome.state === 'interrupted' && known.outcome.cause === why
+          ? known.outcome
+          : ({ state: 'interrupted', cause: why } as const)
+      return { outcome, ...rest }
     }
     case 'unknown':
       return {
@@ -329,15 +334,15 @@ const ourStates: readonly unknown[] = [
   ...['failed', 'denied', 'stopped', 'interrupted', 'unknown'],
 ]
 
-/** Written by `projectChatMessage`: nobody else says all of these of a call. */
+/** Whether `projectChatMessage` wrote it: no other app writes all of these fields. */
 export const isOurCall = (call: JsonObject): boolean =>
   ourStates.includes(call.state) &&
   typeof call.validated === 'string' &&
   typeof call.step === 'number'
 
 /**
- * The way back from `errorTextOf`, for formats that say of such a call nothing but the text. Text of
- * another origin gives `undefined`.
+ * The inverse of `errorTextOf`, for formats in which such a call has nothing but the text. `undefined` for
+ * any other text.
  */
 export function readErrorText(text: string, at: number): KnownEnd | undefined {
   const words = formerErrorTexts.get(text) ?? text
@@ -355,6 +360,11 @@ type KnownEnd = Omit<ReadOutcome, 'outcome'> & { readonly outcome: CallOutcome }
 const unstarted: readonly KnownEnd[] = [
   denied() as KnownEnd,
   { outcome: { state: 'denied', cause: 'superseded' } },
+  ...supersedings.flatMap((supersededBy): readonly KnownEnd[] => [
+    { outcome: { state: 'denied', cause: 'superseded', supersededBy } },
+    { outcome: { state: 'interrupted', cause: 'superseded', supersededBy } },
+  ]),
+  { outcome: { state: 'interrupted', cause: 'superseded', supersededBy: 'import' } },
   { outcome: { state: 'stopped', cause: 'stopped' } },
   ...interruptionCauses.map((cause) => ({ outcome: { state: 'interrupted', cause } as const })),
   { outcome: { state: 'unknown', cause: 'crashed' } },

@@ -10,20 +10,26 @@ import {
   idOf,
   listOf,
   partListOf,
+  stepOf,
   textOf,
 } from './old-fields.ts'
-import type { ReportMend, OldPart, OldStep, OldTurn } from './old-message.ts'
+import type { ReportMend, OldPart, OldSteering, OldStep, OldTurn } from './old-message.ts'
+import { readUserMessage, toUserParts } from './user-message.ts'
 
 /** A message with `toolCalls` beside its content, and with commentary in either or in both (LE3). */
 export function readCommentaryMessage(message: JsonObject, at: number, mend: ReportMend): OldTurn {
-  // `projectChatMessage` keeps them apart: there the content is the answer, whatever it begins with.
+  // `projectChatMessage` writes them separately: there the content is the answer, whatever it begins with.
   const content = textOf(message, 'content') || textOfParts(partListOf(message))
   const calls = callListOf(message, callLists, mend)
   const isExact = calls.length > 0 && calls.every(isOurCall)
   const commentary = calls.map((call) => textOf(call, 'commentary') ?? '')
   const answer = isExact ? content : stripCommentary(content, commentary)
   if (answer !== content) mend('Commentary stood at the start of the content: it was taken out.')
-  const steps = addDrafts(toSteps(calls, at, isExact, mend), readDrafts(message))
+  const spoken = addDrafts(toSteps(calls, at, isExact, mend), [
+    ...readDrafts(message, 'drafts'),
+    ...readDrafts(message, 'replies'),
+  ])
+  const steps = addSteering(spoken, listOf(message, 'steering'), mend)
   return withDefined(
     {
       kind: 'turn',
@@ -33,17 +39,51 @@ export function readCommentaryMessage(message: JsonObject, at: number, mend: Rep
   )
 }
 
-/** Attempts that were broken off, as `projectChatMessage` writes them (AG8). */
-const readDrafts = (message: JsonObject): readonly OldStep[] =>
-  listOf(message, 'drafts').flatMap((draft): readonly OldStep[] => {
+/** Attempts that were broken off (AG8), and answers before the last (IN3), as `projectChatMessage` writes them. */
+const readDrafts = (message: JsonObject, list: 'drafts' | 'replies'): readonly OldStep[] =>
+  listOf(message, list).flatMap((draft): readonly OldStep[] => {
     const text = isJsonObject(draft) ? (textOf(draft, 'text') ?? '') : ''
     const index = isJsonObject(draft) ? fieldOf(draft, 'step') : undefined
     if (text.trim() === '') return []
-    const step = { parts: [{ type: 'text', text }], flaw: 'draft' } as const
-    return [withDefined(step, { index: typeof index === 'number' ? index : undefined })]
+    const step = { parts: [{ type: 'text', text }] } as const
+    return [
+      withDefined(step, {
+        index: typeof index === 'number' ? index : undefined,
+        flaw: list === 'drafts' ? ('draft' as const) : undefined,
+      }),
+    ]
   })
 
-/** Each before the first step that came after it. */
+/** Adds messages that joined the turn, each behind the step that it followed (IN3). */
+function addSteering(
+  steps: readonly OldStep[],
+  list: readonly Json[],
+  mend: ReportMend,
+): readonly OldStep[] {
+  let merged = steps
+  for (const value of list) {
+    const id = isJsonObject(value) ? idOf(value, 'id') : undefined
+    if (!isJsonObject(value) || id === undefined) {
+      mend('A message that joined the turn has no id: it was left out.')
+      continue
+    }
+    const parts = toUserParts(textOf(value, 'text') ?? '', value)
+    const index = stepOf(value)
+    const steering: OldSteering = withDefined(
+      { type: 'steering', id, parts: readUserMessage({ parts }, 'user', mend).parts } as const,
+      { at: dateOf(value), step: index },
+    )
+    const home = merged.findIndex((step) => step.index !== undefined && step.index === index)
+    const found = merged[home]
+    merged =
+      found === undefined
+        ? addDrafts(merged, [withDefined({ parts: [steering] }, { index })])
+        : merged.with(home, { ...found, parts: [...found.parts, steering] })
+  }
+  return merged
+}
+
+/** Inserts each before the first step that came after it. */
 function addDrafts(steps: readonly OldStep[], drafts: readonly OldStep[]): readonly OldStep[] {
   if (drafts.length === 0) return steps
   const isBefore = (left: OldStep, right: OldStep) => (left.index ?? 0) < (right.index ?? 0)
@@ -58,7 +98,7 @@ function addDrafts(steps: readonly OldStep[], drafts: readonly OldStep[]): reado
 const textOfParts = (parts: readonly Json[]): string =>
   parts.map((part) => (isJsonObject(part) ? (textOf(part, 'text') ?? '') : '')).join('')
 
-/** A call with commentary of its own begins a step, unless the data says which step it is of. */
+/** A call with its own commentary begins a step, unless the data has the index of its step. */
 function toSteps(
   calls: readonly JsonObject[],
   at: number,
@@ -85,29 +125,29 @@ function toSteps(
 }
 
 /**
- * Takes the commentary of the calls out of the start of old content (LE3). Only where it stands at
- * the start, one after the other: the same words further on are part of the answer.
+ * Removes the commentary of the calls from the start of old content (LE3). Only where it is at the start, one
+ * after the other: the same text further on is part of the answer.
  */
 export function stripCommentary(content: string, commentary: readonly string[]): string {
   let rest = content
   for (const text of commentary) {
-    const said = text.trim()
-    const end = said === '' ? 0 : endOf(said, rest)
-    if (end === 0 || !endsThere(said, rest.slice(end))) continue
+    const expected = text.trim()
+    const end = expected === '' ? 0 : endOf(expected, rest)
+    if (end === 0 || !endsAtWord(expected, rest.slice(end))) continue
     rest = rest.slice(end).trimStart()
   }
   return rest
 }
 
-/** Where these words end that the content begins with; 0 if it does not. White space may differ. */
-function endOf(said: string, content: string): number {
+/** The index in the content after the commentary that it begins with; 0 if it does not. White space may differ. */
+function endOf(commentary: string, content: string): number {
   let end = skipSpace(content, 0)
-  for (let at = 0; at < said.length;) {
-    if (isSpace(said, at)) {
+  for (let at = 0; at < commentary.length;) {
+    if (isSpace(commentary, at)) {
       if (!isSpace(content, end)) return 0
-      at = skipSpace(said, at)
+      at = skipSpace(commentary, at)
       end = skipSpace(content, end)
-    } else if (said[at++] !== content[end++]) return 0
+    } else if (commentary[at++] !== content[end++]) return 0
   }
   return end
 }
@@ -121,7 +161,7 @@ function skipSpace(text: string, from: number): number {
 }
 
 /** "I" is not at the start of "It is 18 °C"; "Looking" is at that of "LookingIt is", glued together. */
-function endsThere(said: string, rest: string): boolean {
-  const isInWord = /[\p{L}\p{N}]$/u.test(said) && /^[\p{L}\p{N}]/u.test(rest)
-  return !isInWord || (/\p{Ll}$/u.test(said) && /^\p{Lu}/u.test(rest))
+function endsAtWord(commentary: string, rest: string): boolean {
+  const isInWord = /[\p{L}\p{N}]$/u.test(commentary) && /^[\p{L}\p{N}]/u.test(rest)
+  return !isInWord || (/\p{Ll}$/u.test(commentary) && /^\p{Lu}/u.test(rest))
 }

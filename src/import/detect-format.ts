@@ -2,18 +2,19 @@ import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { callLists, listOf, partListOf, textOf } from './old-fields.ts'
 import { hasStoredTools } from './ui-message.ts'
 
+/** The formats of old messages that an import reads. */
 export type LegacyFormat = 'ui' | 'vercel' | 'tools-used' | 'commentary' | 'entities'
 
 /**
- * The format of a message by its marks; plain text is `vercel`. An app that changed its format has
- * messages of both in one thread, so each is looked at by itself.
+ * The format of a message by its fields; plain text is `vercel`. An app that changed its format has messages
+ * of both in one thread, so each message is examined by itself.
  */
 export function detectFormat(message: JsonObject): LegacyFormat {
   if (textOf(message, 'entity') !== undefined) return 'entities'
   if (hasStoredTools(message)) return 'tools-used'
   const parts = partListOf(message)
   const hasCalls = listOf(message, ...callLists).length > 0
-  // Where the parts are the text over again, the calls beside it may have commentary in it (LE3).
+  // Where the parts only repeat the text, the calls beside it may have their commentary in it (LE3).
   if (hasCalls && parts.every(isText)) return 'commentary'
   if (parts.some(isOldPart)) return 'vercel'
   if (parts.some(isNewPart)) return 'ui'

@@ -21,11 +21,11 @@ import { entityOf } from './old-names.ts'
 export interface EntityRowRead {
   readonly index: number
   readonly row: JsonObject
-  /** We wrote it ourselves. */
+  /** Whether Holdfast wrote it. */
   readonly isExact: boolean
   readonly entity: EntityKind
   readonly id?: string
-  /** Rows of one turn share it, where the data has it. */
+  /** Shared by the rows of one turn, where the data has it. */
   readonly turnId?: string
   readonly at?: number
   readonly isComplete: boolean
@@ -43,7 +43,7 @@ export interface EntityResult {
 
 export type EntityCallRead = Omit<OldCall, 'outcome'> & { readonly marks: CallMarks }
 
-/** A row with camel-case or snake-case names, with JSON or the text of it; or why it is none. */
+/** Reads a row with camel-case or snake-case names, as JSON or JSON text; or returns why it is not one. */
 export function readEntityRow(row: Json, index: number, mend: ReportMend): EntityRowRead | string {
   if (!isJsonObject(row)) return 'It is not an object.'
   const kind = entityOf(row)
@@ -79,7 +79,7 @@ export function readEntityRow(row: Json, index: number, mend: ReportMend): Entit
   )
 }
 
-/** Whether `projectEntityRows` wrote it: its ids say of which message it is. */
+/** Whether `projectEntityRows` wrote it: its ids contain the id of its message. */
 function isOurs(row: JsonObject, kind: EntityKind): boolean {
   const [id = '', messageId] = [textOf(row, 'id'), textOf(row, 'messageId')]
   if (messageId === undefined) return false
@@ -87,7 +87,7 @@ function isOurs(row: JsonObject, kind: EntityKind): boolean {
   return kind === 'USER' || kind === 'SYSTEM' ? id === messageId : id.startsWith(`${messageId}:`)
 }
 
-/** What we write ourselves is never JSON text, so a message that looks like it stays as it is. */
+/** Holdfast itself never writes the body as JSON text, so a text that looks like JSON stays as it is. */
 function toBody(row: JsonObject, isExact: boolean): Json {
   const content = row.content ?? ''
   if (typeof content !== 'string' || (isExact && row.entity !== 'TOOL')) return content
@@ -95,13 +95,13 @@ function toBody(row: JsonObject, isExact: boolean): Json {
   return typeof parsed === 'object' || typeof parsed === 'string' ? (parsed ?? content) : content
 }
 
-/** What a body says: it is text, or some of it is called so. */
+/** The text of a body: the body itself, or a field of it that is known to hold text. */
 function findText(body: Json): string | undefined {
   if (typeof body === 'string') return body
   if (Array.isArray(body)) {
     const items: readonly Json[] = body
     const hasText = items.some((item) => findText(item) !== undefined)
-    // Nothing that was said is lost because it was said in a shape that nobody knows.
+    // An item of an unknown shape is kept as JSON, so that no content is lost.
     return hasText
       ? items.map((item) => findText(item) ?? JSON.stringify(item)).join('')
       : undefined
@@ -110,7 +110,7 @@ function findText(body: Json): string | undefined {
   return text === undefined ? undefined : findText(text)
 }
 
-/** JSON without text in it is what was said, if it was said by a person, and nothing if it is empty. */
+/** JSON without text in it is kept as the text of a person's message, and dropped from others if it is empty. */
 function fallbackText(content: Json | undefined, kind: EntityKind): string {
   const text = typeof content === 'string' ? content : JSON.stringify(content ?? '')
   if (kind === 'USER' || kind === 'SYSTEM') return content == null ? '' : text

@@ -3,39 +3,39 @@ import { withDefined } from '../core/with-defined.ts'
 import { judgeCall } from './call-outcome.ts'
 import { type EntityCallRead, type EntityRowRead, readEntityRow } from './entity-rows.ts'
 import { unnamed } from './old-call.ts'
-import type { OldCall, OldMessage, OldStep, OldTurn, Report } from './old-message.ts'
+import type { OldCall, OldMessage, OldSteering, OldStep, OldTurn, Report } from './old-message.ts'
 import { readUserMessage } from './user-message.ts'
 import { mapInSteps, type PausableWork } from './pausable-work.ts'
 
-/** What stands in a list, and where. */
+/** An entry of a list, and its index. */
 export interface ListedValue {
   readonly index: number
   readonly value: Json
 }
 
-/** A message, and the place in the list that it began at. */
+/** A message, and the index in the list at which it began. */
 export interface PlacedMessage {
   readonly index: number
   readonly message: OldMessage
   /**
-   * How a turn may go on at the edge of a page: `by-id` where its rows name the turn, `by-shape` where
-   * only a question or an answer ends one. Absent: it is whole by itself.
+   * How a turn may continue at the edge of a page: `by-id` where its rows have the turn's id, `by-shape`
+   * where only a question or an answer ends one. Absent: it is complete by itself.
    */
   readonly joins?: 'by-id' | 'by-shape'
 }
 
-/** A result whose call is not in the list. It may be stored already. */
+/** A result whose call is not in the list. The call may be stored already. */
 export interface Orphan {
   readonly index: number
   readonly callId: string
-  /** What it makes of its call. */
+  /** Applies the result to its call. */
   readonly end: (call: OldCall) => OldCall
 }
 
 export interface OldThread {
   readonly messages: readonly PlacedMessage[]
   readonly orphans: readonly Orphan[]
-  /** The list had its newest first, as list routes do: what they answer next is older. */
+  /** The list was newest first, as list routes answer: the next page is older. */
   readonly isNewestFirst?: boolean
 }
 
@@ -48,11 +48,11 @@ interface OpenTurn {
   readonly answers: Map<EntityRowRead, readonly Answered[]>
 }
 
-/** Rows of one message each become messages again: a turn is what stands together (LE1). */
+/** Joins rows into messages: rows that follow each other form a turn (LE1). */
 export function* readEntityRows(
   values: readonly ListedValue[],
   at: number,
-  /** Nothing of the list stands before them. */
+  /** Whether these are the first entries of the list. */
   areFirst: boolean,
   report: Report,
 ): PausableWork<OldThread> {
@@ -65,12 +65,16 @@ export function* readEntityRows(
     else read.push(row)
   }
   const rows = withTurnIds(read)
+  const turnIds = new Set(rows.filter(isOfModel).flatMap(({ turnId }) => turnId ?? []))
+  /** A person's message that joined a turn is a row of that turn (IN3). */
+  const isSteering = ({ entity, id, turnId = '' }: EntityRowRead) =>
+    entity === 'USER' && id !== turnId && turnIds.has(turnId)
   const groups: (EntityRowRead | OpenTurn)[] = []
   const calls = new Map<string, Answered[]>()
   const results = createEarlyResults(rows)
   for (const [place, row] of rows.entries()) {
     yield
-    if (row.entity === 'USER' || row.entity === 'SYSTEM') groups.push(row)
+    if (!isOfModel(row) && !isSteering(row)) groups.push(row)
     else if (row.entity === 'TOOL') {
       if (!results.keep(row, place, calls))
         answer(row, { calls, groups, orphans, areFirst, at, report })
@@ -99,14 +103,17 @@ export function* readEntityRows(
   return { messages, orphans }
 }
 
+const isOfModel = ({ entity }: EntityRowRead): boolean => entity !== 'USER' && entity !== 'SYSTEM'
+
 /**
- * What rows of one turn share is the turn's id. Where no two rows share one, and we did not write them,
- * it is a second id of each row.
+ * The id that the rows of one turn share is the turn's id. Where no two rows share one, and Holdfast did not
+ * write them, it is a second id of each row.
  */
 function withTurnIds(rows: readonly EntityRowRead[]): readonly EntityRowRead[] {
   const seen = new Set<string>()
-  const areShared = rows.some(({ entity, isExact, turnId }) => {
-    if (turnId === undefined || entity === 'USER' || entity === 'SYSTEM') return false
+  const areShared = rows.some((row) => {
+    const { isExact, turnId } = row
+    if (turnId === undefined || !isOfModel(row)) return false
     if (isExact || seen.has(turnId)) return true
     seen.add(turnId)
     return false
@@ -114,10 +121,10 @@ function withTurnIds(rows: readonly EntityRowRead[]): readonly EntityRowRead[] {
   return areShared ? rows : rows.map(({ turnId: _, ...row }) => row)
 }
 
-/** Results that stand before their call, as in a table that was not sorted. */
+/** Results that come before their call, as in a table that was not sorted. */
 function createEarlyResults(rows: readonly EntityRowRead[]) {
   const early = new Map<string, EntityRowRead>()
-  /** Before the turn is over: a later turn may well use the same ids again. */
+  /** Only within the same turn: a later turn may use the same ids again. */
   const isStillToCome = (id: string, place: number): boolean => {
     for (let next = place + 1; next < rows.length; next++) {
       const { entity, calls } = rows[next] as EntityRowRead
@@ -127,7 +134,7 @@ function createEarlyResults(rows: readonly EntityRowRead[]) {
     return false
   }
   return {
-    /** False if its call is not still to come. */
+    /** False if its call does not follow. */
     keep(
       row: EntityRowRead,
       place: number,
@@ -148,14 +155,14 @@ function createEarlyResults(rows: readonly EntityRowRead[]) {
   }
 }
 
-/** By the turn's id where there is one; else a final text is the end of a turn. */
+/** By the turn's id where there is one; otherwise a final text ends a turn. */
 function continues(turn: OpenTurn, row: EntityRowRead): boolean {
   const last = turn.rows.at(-1)
   if (last?.turnId !== undefined || row.turnId !== undefined) return last?.turnId === row.turnId
   return last?.entity !== 'AI_MESSAGE'
 }
 
-/** The last call with the id that has no result yet; it may stand in a turn before. */
+/** The last call with the id that has no result yet; it may be in an earlier turn. */
 function answer(
   row: EntityRowRead,
   {
@@ -186,7 +193,7 @@ function answer(
     return
   }
   const last = groups.at(-1)
-  // Before anything else of the list: the page before has its call.
+  // Before every other entry of the list: the page before contains its call.
   const isAtEdge =
     areFirst && groups.every((group) => 'rows' in group && group.rows.every(isMadeUp))
   if (callId !== undefined && !isAtEdge && name === undefined) {
@@ -224,7 +231,7 @@ function answer(
 
 export const noCall = 'It is the result of a call that is not there.'
 
-/** A row that stands for the call of a result. */
+/** A row that was created for a result without its call. */
 const isMadeUp = (row: EntityRowRead): boolean => row.result !== undefined
 
 function settle(
@@ -242,20 +249,27 @@ function settle(
 
 function toTurn({ rows, answers }: OpenTurn, at: number, report: Report): OldTurn {
   const [first] = rows
-  const final = rows.findLast((row) => row.entity === 'AI_MESSAGE')
-  return withDefined(
-    {
-      kind: 'turn',
-      steps: rows.map((row, index) =>
-        toStep(row, answers.get(row) ?? [], index === rows.length - 1, at, report),
-      ),
-    } as const,
-    {
-      id: first?.turnId ?? final?.id ?? first?.id,
-      otherIds: rows.flatMap(({ id }) => id ?? []),
-      at: first?.at,
-    },
-  )
+  const own = rows.filter(isOfModel)
+  const final = own.findLast((row) => row.entity === 'AI_MESSAGE')
+  const steps: OldStep[] = []
+  for (const row of rows) {
+    if (isOfModel(row)) {
+      steps.push(toStep(row, answers.get(row) ?? [], row === own.at(-1), at, report))
+      continue
+    }
+    const { parts = [], ...step } = steps.pop() ?? {}
+    steps.push({ ...step, parts: [...parts, toSteering(row, report)] })
+  }
+  return withDefined({ kind: 'turn', steps } as const, {
+    id: first?.turnId ?? final?.id ?? first?.id,
+    otherIds: own.flatMap(({ id }) => id ?? []),
+    at: first?.at,
+  })
+}
+
+function toSteering({ row, id = '', at, index }: EntityRowRead, report: Report): OldSteering {
+  const { parts } = readUserMessage(row, 'user', (what) => report.mend(index, what))
+  return withDefined({ type: 'steering', id, parts } as const, { at })
 }
 
 function toStep(
@@ -266,7 +280,7 @@ function toStep(
   report: Report,
 ): OldStep {
   const text = row.text.trim() === '' ? [] : [{ type: 'text', text: row.text } as const]
-  // A text that broke off and after which the turn went on was an attempt, not the answer.
+  // A text that broke off before the turn continued was an attempt, not the answer.
   const broken = row.entity === 'AI_MESSAGE' && !isLast ? 'draft' : 'broken'
   return withDefined(
     { parts: [...text, ...answers.map((some) => toCall(some, row, at, report))] },
@@ -283,7 +297,7 @@ function toCall(
   const base = withDefined(call, { createdAt: row.at, endedAt: result?.at })
   const given = result?.result
   const mend = (what: string) => report.mend(row.index, what)
-  // Whether a call was cut off is the result's to say; what was decided is said of the call.
+  // The result decides whether a call was cut off; the call has its approval.
   const marks =
     result === undefined || given === undefined
       ? withDefined({}, { validated: own.validated })

@@ -13,8 +13,8 @@ import type { LegacyFormat } from './detect-format.ts'
 import { readLegacyMessages } from './read-legacy-messages.ts'
 
 /**
- * Old threads, and what they read as. `ui`, `vercel` and `entities` are compared whole; `chat` and
- * `toolCalls` in the fields that are given, where `null` also stands for a field that is absent.
+ * Old threads, and how they are read. `ui`, `vercel` and `entities` are compared whole; `chat` and
+ * `toolCalls` in the fields that are given, where `null` also matches an absent field.
  */
 interface Fixture {
   readonly name: string

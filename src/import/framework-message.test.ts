@@ -4,7 +4,7 @@ import { projectChatMessage } from '../views/chat-message.ts'
 import { unwrapFrameworkMessage } from './framework-message.ts'
 import { readLegacyMessages } from './read-legacy-messages.ts'
 
-/** What the chat shows of a list, and what the report says about it. */
+/** The chat view of a list, and the report of reading it. */
 function read(messages: readonly unknown[]) {
   const reading = readLegacyMessages(messages, {
     format: 'auto',
@@ -129,7 +129,7 @@ describe('messages of LangChain', () => {
     ])
   })
 
-  it('[LE6] a tool message that says it is an error is a call that failed', () => {
+  it('[LE6] a tool message that is marked as an error is a call that failed', () => {
     const messages = constructed.map((message) =>
       message.id.at(-1) === 'ToolMessage'
         ? { ...message, kwargs: { ...message.kwargs, content: 'No paper.', status: 'error' } }

@@ -2,20 +2,21 @@ import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { fieldOf, decodeColumn } from './old-fields.ts'
 
 /**
- * A message as a framework stores it, with what stands in its wrapping beside it: a row of Mastra's `mastra_messages`, or a
- * message of LangChain as LangGraph's checkpoints have it. Anything else is given back as it is.
+ * Unwraps a message as a framework stores it, and keeps the fields of its wrapper: a row of Mastra's
+ * `mastra_messages`, or a message of LangChain as in LangGraph's checkpoints. Any other value is returned as
+ * it is.
  */
 export const unwrapFrameworkMessage = (value: JsonObject): JsonObject =>
   unwrapMastra(value) ?? unwrapLangChain(value) ?? value
 
 /**
- * Mastra: `content` is `{format: 2, parts, content?, metadata?, toolInvocations?}`, in most databases as JSON text. Its parts
- * are those of AI SDK 4, and `toolInvocations` says them again.
+ * Mastra: `content` is `{format: 2, parts, content?, metadata?, toolInvocations?}`, in most databases as JSON
+ * text. Its parts are those of AI SDK 4, and `toolInvocations` repeats them.
  */
 function unwrapMastra(value: JsonObject): JsonObject | undefined {
   const inner = decodeColumn(value.content)
   if (!isJsonObject(inner) || inner.format !== 2 || !Array.isArray(inner.parts)) return undefined
-  // `type` says which version of the row it is ("v2"), and nothing about who speaks.
+  // `type` is the version of the row ("v2"), not a role.
   const { content: _, type: _type, ...row } = value
   const { format: _format, toolInvocations: _again, ...message } = inner
   return { ...row, ...message }
@@ -43,13 +44,13 @@ function unwrapLangChain(value: JsonObject): JsonObject | undefined {
   return { ...row, ...kept, ...isError, role, content: toParts(message.content, calls) }
 }
 
-/** What a model said before its calls stands before them, as the AI SDK's model messages have it. */
+/** The text of a model comes before its calls, as in the AI SDK's model messages. */
 function toParts(content: Json | undefined, calls: Json | undefined): Json {
-  const said = content ?? ''
-  if (!Array.isArray(calls) || calls.length === 0) return said
-  const texts = Array.isArray(said) ? (said as readonly Json[]) : [{ type: 'text', text: said }]
+  const text = content ?? ''
+  if (!Array.isArray(calls) || calls.length === 0) return text
+  const texts = Array.isArray(text) ? (text as readonly Json[]) : [{ type: 'text', text }]
   return [
-    // Some providers list the calls among the content as well, in a shape of their own.
+    // Some providers repeat the calls among the content, in a shape of their own.
     ...texts.filter((part) => isJsonObject(part) && part.type === 'text' && part.text !== ''),
     ...(calls as readonly Json[]).filter(isJsonObject).map((call) => ({
       type: 'tool-call',

@@ -17,7 +17,7 @@ export interface Unit {
   readonly id: MessageId
   readonly isTurn: boolean
   readonly events: readonly NewEvent[]
-  /** What its calls are once it is stored. */
+  /** The states of its calls once it is stored. */
   readonly states: readonly CallState[]
 }
 
@@ -28,8 +28,8 @@ export interface MessageNamer {
 }
 
 /**
- * Gives messages their ids. One without an id is named by what it says and when, a turn by the message
- * that it answers: so it is the same one in a list that has grown, and on whichever page it comes.
+ * Gives messages their ids. A message without an id gets one from its content and its date, a turn from the
+ * message that it answers: so it has the same id in a list that has grown, and on any page.
  */
 export function createMessageNamer(ids: IdKeeper): MessageNamer {
   const seen = new Map<string, number>()
@@ -60,17 +60,17 @@ export function createMessageNamer(ids: IdKeeper): MessageNamer {
 }
 
 export interface UnitOptions {
-  /** The date of what has none. */
+  /** The date of messages without one. */
   readonly at: number
   readonly ids: IdKeeper
   /** The last message of a person before these. */
   readonly replyTo: MessageId | null
-  /** A message of a person comes after them. */
+  /** Whether a message of a person follows them. */
   readonly isFollowed: boolean
   readonly mendAt: MendAt
 }
 
-/** Messages in their order as the events that store them. */
+/** The events that store these messages, in order. */
 export function* toUnits(
   messages: readonly NamedMessage[],
   { at, ids, replyTo, isFollowed, mendAt }: UnitOptions,
@@ -109,7 +109,7 @@ function toTurnUnit(
   return { id, isTurn: true, events, states: statesIn(events) }
 }
 
-/** The last word on each call; every one has ended. */
+/** The final state of each call; all of them have ended. */
 function statesIn(events: readonly NewEvent[]): readonly CallState[] {
   const states = new Map<string, CallState>()
   for (const event of events) {
@@ -129,8 +129,8 @@ const offset = 0xcbf29ce484222325n
 const mask = 0xffffffffffffffffn
 
 /**
- * An id for something that came without one. It depends on nothing but where the thing stands, so
- * reading the same data again gives the same id (LE5). FNV-1a, 64 bits: no secret, only a name.
+ * An id for a message or call without one. It depends only on its position or content, so reading the same
+ * data again gives the same id (LE5). FNV-1a, 64 bits: no secret, only a name.
  */
 export function deriveId(prefix: 'msg' | 'call', ...place: readonly (string | number)[]): string {
   const text = JSON.stringify(place)
@@ -141,15 +141,17 @@ export function deriveId(prefix: 'msg' | 'call', ...place: readonly (string | nu
   return `${prefix}_${hash.toString(16).padStart(16, '0')}`
 }
 
-/** Says of an id whether something else has it already. */
+/** Whether an id is already in use. */
 export type IsTaken = (kind: 'message' | 'call', id: string) => boolean
 
-/** Keeps ids that are valid and free, and derives the rest from the thread and the place (LG10). */
+/** Keeps ids that are valid and free, and derives the rest from the thread and the position (LG10). */
 export interface IdKeeper {
-  /** `key` says which message it is, wherever it stands: a list that has grown names it the same. */
+  /** `key` identifies the message wherever it is in the list: in a list that has grown it gets the same id. */
   message(old: string | undefined, key: readonly (string | number)[], mend: ReportMend): MessageId
+  /** Of a message that is not shown: an edit may have kept its id, so another may have it (VR1). */
+  version(old: string | undefined, key: readonly (string | number)[], mend: ReportMend): MessageId
   call(old: string | undefined, messageId: MessageId, place: number, mend: ReportMend): CallId
-  /** A call that is there already has it. */
+  /** Marks the id of a stored call as used. */
   reserveCall(id: CallId): void
 }
 
@@ -161,8 +163,9 @@ export function createIdKeeper(threadId: string, isTaken: IsTaken = () => false)
     old: string | undefined,
     place: readonly (string | number)[],
     mend: ReportMend,
+    mayRepeat = false,
   ): string => {
-    const isFree = (id: string) => !used[kind].has(id) && !isTaken(kind, id)
+    const isFree = (id: string) => (mayRepeat || !used[kind].has(id)) && !isTaken(kind, id)
     const derive = (attempt: number): string => {
       const again = attempt === 0 ? [] : [attempt]
       const id = deriveId(kind === 'call' ? 'call' : 'msg', threadId, ...place, ...again)
@@ -170,7 +173,8 @@ export function createIdKeeper(threadId: string, isTaken: IsTaken = () => false)
     }
     const id = old !== undefined && isValid(old) && isFree(old) ? old : derive(0)
     if (old !== undefined && id !== old) {
-      // What else this import has is its own; that another thread has an id is not told, as it may be another owner's (HT2).
+      // A conflict within this import may be reported; that another thread has the id must not be, because
+      // the thread may belong to another owner (HT2).
       const why = !isValid(old)
         ? 'is not valid'
         : used[kind].has(old)
@@ -184,6 +188,8 @@ export function createIdKeeper(threadId: string, isTaken: IsTaken = () => false)
 
   return {
     message: (old, key, mend) => parseMessageId(keep('message', old, [...key, old ?? ''], mend)),
+    version: (old, key, mend) =>
+      parseMessageId(keep('message', old, [...key, old ?? ''], mend, true)),
     call: (old, messageId, place, mend) => parseCallId(keep('call', old, [messageId, place], mend)),
     reserveCall: (id) => used.call.add(id),
   }
@@ -194,7 +200,7 @@ function isValid(id: string): boolean {
     parseCallId(id)
     return true
   } catch {
-    // The rule for ids has one home, and it says no by throwing.
+    // The one rule for ids throws on an invalid one.
     return false
   }
 }

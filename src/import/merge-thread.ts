@@ -18,28 +18,28 @@ import type { PausableWork } from './pausable-work.ts'
 export interface StoredMessage {
   readonly id: MessageId
   readonly message: OldMessage
-  /** False: a person or the engine has had a part in it. It is never changed. */
+  /** False: a person or the engine has changed it since, so an import must not change it. */
   readonly isImported: boolean
 }
 
-/** A message of the thread as it is to be. */
+/** A message of the thread after the merge. */
 export interface MergedMessage extends NamedMessage {
-  /** `kept`: as it is stored. `left`: something new of it was read, and it may not be changed. */
+  /** `kept`: unchanged. `left`: new content of it was read, and it must not be changed. */
   readonly fate: 'kept' | 'changed' | 'added' | 'left'
-  /** It is among what was read. */
+  /** Whether it is among the messages that were read. */
   readonly isRead: boolean
 }
 
 export interface MergedThread {
   readonly messages: readonly MergedMessage[]
-  /** How many messages that were read are stored already. */
+  /** How many of the messages that were read are stored already. */
   readonly known: number
 }
 
 /**
- * What is stored and what was read now, as one thread. A message that is stored stays where it is and
- * is changed only by what has ended since; what is new is put where it belongs by the messages around
- * it that both have, and by dates.
+ * Merges the stored thread with the messages that were read. A stored message keeps its position and changes
+ * only by what has ended since; a new message is placed by the messages around it that both lists have, and
+ * by dates.
  */
 export function* mergeThread(
   stored: readonly StoredMessage[],
@@ -113,14 +113,14 @@ export function* mergeThread(
   }
 }
 
-/** Pieces of two turns were taken for one, because what stands between them had not come yet. */
+/** Pieces of two turns were joined into one, because the message between them had not been imported yet. */
 function fallsInto(message: OldMessage, turn: OldMessage | undefined): boolean {
   const at = message.kind === 'user' ? message.at : undefined
   if (at === undefined || turn?.kind !== 'turn') return false
   return turn.steps.some((step) => step.at !== undefined && step.at > at)
 }
 
-/** For each message that was read, the stored one that it is. */
+/** For each message that was read, the index of the same stored message. */
 function findPlaces(
   stored: readonly StoredMessage[],
   read: readonly NamedMessage[],
@@ -129,7 +129,7 @@ function findPlaces(
   const taken = new Set<number>()
   return read.map(({ id, message, joins }, nth) => {
     const others = message.kind === 'turn' ? (message.otherIds ?? []) : []
-    // A turn that has grown may go by the id of its last row, and was stored by that of its first.
+    // A turn that has grown may have the id of its last row, and was stored under that of its first.
     let place = [id, ...others].map((some) => byId.get(some)).find((some) => some !== undefined)
     const isAtEdge = nth === 0 || nth === read.length - 1
     if (place === undefined && isAtEdge && joins !== undefined && message.kind === 'turn') {
@@ -145,7 +145,7 @@ function findPlaces(
   })
 }
 
-/** Whether a turn has these rows already: a page that is read again may begin in the middle of it. */
+/** Whether a turn contains these rows already: a page that is read again may begin in the middle of it. */
 function holds(turn: OldTurn, piece: OldTurn): boolean {
   const known = callsIn(turn)
   return (
@@ -164,13 +164,13 @@ function holds(turn: OldTurn, piece: OldTurn): boolean {
   )
 }
 
-/** With the same arguments at the same time; or the result of it alone, of which its call is unknown. */
+/** Same arguments and same time; or only the result, whose call is unknown. */
 const isSameCall = (stored: OldCall, call: OldCall): boolean =>
   call.name === unnamed
     ? stored.endedAt === call.endedAt
     : stored.name === call.name && (call.createdAt ?? stored.createdAt) === stored.createdAt
 
-/** Says of each new message before which stored one it belongs. */
+/** Finds for each new message the stored one that it belongs before. */
 function createGaps(
   stored: readonly StoredMessage[],
   read: readonly NamedMessage[],
@@ -182,7 +182,7 @@ function createGaps(
   const after = findNext(places)
   let from = 0
   return {
-    /** Asked in the order of what was read. */
+    /** Must be called in the order of the messages that were read. */
     find(nth: number): { readonly place: number; readonly isGuess: boolean } {
       const before = nth === 0 ? undefined : places[nth - 1]
       if (before !== undefined) from = Math.max(from, before + 1)
@@ -192,11 +192,11 @@ function createGaps(
       const at = read[nth]?.message.at
       if (to === from || at === undefined) {
         const isGuess = to > from
-        // A page of a list that goes back in time is older than the pages before it.
+        // A page of a newest-first list is older than the pages before it.
         if (!(isApart && isNewestFirst)) from = to
         return { place: from, isGuess }
       }
-      // A page that is older as a whole goes before, also where two messages have one date.
+      // A page that is older as a whole goes before, also where two messages have the same date.
       const isOlder = (read[0]?.message.at ?? at) < (dateOf(from) ?? at)
       const isBefore = (date: number) => (isOlder ? date < at : date <= at)
       let place = from
@@ -240,13 +240,13 @@ function settleIn(turn: OldTurn, { callId, end }: Orphan): OldTurn {
   }
 }
 
-/** A page may end in the middle of a turn: what stands on either side of its edge is one turn. */
+/** A page may end in the middle of a turn: the pieces on both sides of its edge are one turn. */
 function joinEdges(
   messages: readonly MergedMessage[],
   fixed: ReadonlySet<MessageId>,
 ): readonly MergedMessage[] {
   const joined: MergedMessage[] = []
-  /** Whether the last piece of the last message was read now. */
+  /** Whether the last piece of the last message is new. */
   let endsNew = false
   for (const item of messages) {
     const last = joined.at(-1)

@@ -1,16 +1,16 @@
 import type { CallOutcome } from '../core/call.ts'
 import type { Json } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { errorTextOf, type UnsuccessfulCall } from '../views/wording.ts'
+import { errorTextOf, type UnsuccessfulCall } from '../views/call-error-text.ts'
 import { judgeCall, readErrorText } from './call-outcome.ts'
 import { unnamed } from './old-call.ts'
 import type { OldCall, OldPart, OldStep, OldTurn } from './old-message.ts'
 import { hasCall, textOfStep } from './steps.ts'
 
 /**
- * A stored turn and the same turn as it was read now. What has ended since is taken over: a call that
- * was left open, an answer that had broken off, steps that came after. What is stored and has ended
- * stays as it is. `isPiece`: what was read may be some rows of it only. `undefined`: nothing is new.
+ * Merges a stored turn with the same turn as it was read now. What has ended since is adopted: a call that
+ * was open, an answer that had broken off, later steps. What is stored and has ended does not change.
+ * `isPiece`: only some rows of the turn may have been read. `undefined`: nothing is new.
  */
 export function mergeTurn(stored: OldTurn, read: OldTurn, isPiece = false): OldTurn | undefined {
   if (isPiece) {
@@ -24,6 +24,7 @@ export function mergeTurn(stored: OldTurn, read: OldTurn, isPiece = false): OldT
     const isMore =
       callsIn(read).length > callsIn(stored).length ||
       now.length > before.length ||
+      joinedIn(read).length > joinedIn(stored).length ||
       [...pairs.byStored].some(([old, found]) => isMoreOf(found, old)) ||
       (isBroken(stored) && !isBroken(read)) ||
       (read.isComplete === true &&
@@ -37,13 +38,13 @@ export function mergeTurn(stored: OldTurn, read: OldTurn, isPiece = false): OldT
 }
 
 /**
- * Two pieces of one turn, as where a page ended between a call and its result. A call that stands in
- * both is one call: with the name and the arguments of the one, and the end of the other. Steps stand
- * in the order of their dates, and of the pieces where these are the same.
+ * Joins two pieces of one turn, as where a page ended between a call and its result. A call that is in both
+ * is one call: with the name and the arguments of the one, and the end of the other. Steps are ordered by
+ * their dates, and by their pieces where these are equal.
  */
 export function joinTurns(first: OldTurn, second: OldTurn): OldTurn {
   const pairs = pairCalls(first, second)
-  // A result whose call was not there stood in for it; the call takes its place.
+  // A placeholder was created for a result without its call; the call now replaces it.
   const isMoved = (call: OldCall) => isStandIn(call) && pairs.byStored.has(call)
   const kept = first.steps.flatMap((step): readonly OldStep[] => {
     const parts = step.parts
@@ -52,8 +53,10 @@ export function joinTurns(first: OldTurn, second: OldTurn): OldTurn {
     return parts.length === 0 && step.parts.length > 0 ? [] : [{ ...step, parts }]
   })
   const steps = [...kept]
+  const known = new Set(joinedIn(first))
   for (const step of second.steps) {
     const rest = step.parts.flatMap((part): readonly OldPart[] => {
+      if (part.type === 'steering') return known.has(part.id) ? [] : [part]
       if (part.type !== 'call') return [part]
       const old = pairs.byRead.get(part)
       if (old === undefined) return [part]
@@ -65,9 +68,9 @@ export function joinTurns(first: OldTurn, second: OldTurn): OldTurn {
     ...(id === undefined ? [] : [id]),
     ...more,
   ])
-  // Numbered anew: each piece counted its own steps from the beginning.
+  // Renumbered, because each piece numbered its own steps from the beginning.
   const numbered = steps.map(({ index: _, ...step }, nth) =>
-    // A text that broke off and after which the turn went on was an attempt, not the answer.
+    // A text that broke off before the turn continued was an attempt, not the answer.
     step.flaw === 'broken' && !hasCall(step) && nth < steps.length - 1
       ? { ...step, flaw: 'draft' as const }
       : step,
@@ -86,17 +89,20 @@ export function joinTurns(first: OldTurn, second: OldTurn): OldTurn {
   )
 }
 
-/** Puts a step where it belongs, or gives the step that it is what it lacks. */
+/** Inserts a step at its position, or adds to the same step what it lacks. */
 function addStep(steps: OldStep[], step: OldStep): void {
   const text = squeeze(textOfStep(step))
-  const same = steps.findIndex((other) => {
-    const known = squeeze(textOfStep(other))
-    return text !== '' && other.at === step.at && (known.startsWith(text) || text.startsWith(known))
-  })
+  const find = (fits: (known: string) => boolean) =>
+    steps.findIndex(
+      (other) => text !== '' && other.at === step.at && fits(squeeze(textOfStep(other))),
+    )
+  // Of several steps of one date, the one with the same text is the same, and not one that has none.
+  const equal = find((known) => known === text)
+  const same = equal < 0 ? find((known) => known.startsWith(text) || text.startsWith(known)) : equal
   const found = steps[same]
   if (found !== undefined) {
     const isLonger = text.length > squeeze(textOfStep(found)).length
-    const calls = step.parts.filter((part) => part.type === 'call')
+    const calls = step.parts.filter(isCallOrSteering)
     if (isLonger) steps[same] = { ...step, parts: [...step.parts, ...callsOfStep(found)] }
     else {
       // Marked as broken off when it was read before, and no longer.
@@ -111,16 +117,17 @@ function addStep(steps: OldStep[], step: OldStep): void {
   steps.splice(at < 0 ? steps.length : at, 0, step)
 }
 
-const callsOfStep = ({ parts }: OldStep): readonly OldPart[] =>
-  parts.filter((part) => part.type === 'call')
+const callsOfStep = ({ parts }: OldStep): readonly OldPart[] => parts.filter(isCallOrSteering)
 
-/** Rows of one date: what was called comes before the answer. */
+const isCallOrSteering = ({ type }: OldPart): boolean => type === 'call' || type === 'steering'
+
+/** Of rows with one date, calls come before the answer. */
 function comesBefore(step: OldStep, other: OldStep): boolean {
   if (step.at === undefined || other.at === undefined) return false
   return step.at < other.at || (step.at === other.at && hasCall(step) && !hasCall(other))
 }
 
-/** A turn that goes by the id under which it is stored. */
+/** The turn under the id that it is stored with. */
 const named = (turn: OldTurn, { id }: OldTurn): OldTurn => withDefined({ ...turn }, { id })
 
 const signatureOf = (turn: OldTurn): string =>
@@ -130,21 +137,22 @@ const signatureOf = (turn: OldTurn): string =>
       const text = squeeze(textOfStep(step))
       return text === '' ? [] : [[text, step.flaw]]
     }),
+    joinedIn(turn),
   ])
 
-/** How a call ended, without what it gave. */
+/** How a call ended, without its result. */
 function endOf({ outcome }: OldCall): object | string {
   if (typeof outcome === 'string') return outcome
   return outcome.state === 'succeeded' ? [outcome.state] : outcome
 }
 
-/** Has no answer yet: the piece that follows may be the rest of it. */
+/** Whether it has no answer yet: the next piece may be the rest of it. */
 export const isUnanswered = ({ steps }: OldTurn): boolean => {
   const last = steps.findLast((step) => step.flaw !== 'draft')
   return last === undefined || hasCall(last)
 }
 
-/** How a turn ended that goes on is seen anew from what it has now. */
+/** The end of a turn that continues is derived again from its new content. */
 function reopened({ ending, ...turn }: OldTurn): OldTurn {
   return ending?.kind === 'failed' || ending?.kind === 'completed' ? { ...turn, ending } : turn
 }
@@ -170,7 +178,7 @@ function takeOver(
   )
 }
 
-/** Of a call that stands twice: who it is from the one that knows, and the end that came further. */
+/** Combines two copies of one call: the identity of the one that has it, and the later end. */
 function combine(call: OldCall, other: OldCall | undefined): OldCall {
   if (other === undefined) return call
   const [head, more] = isStandIn(call) ? [other, call] : [call, other]
@@ -179,7 +187,7 @@ function combine(call: OldCall, other: OldCall | undefined): OldCall {
   return withDefined({ ...whole }, { ownId })
 }
 
-/** What was refused has no result: what came as one without its call is what was said about it. */
+/** A denied call has no result: what arrived as a result without its call is the feedback. */
 function withReason(call: OldCall, standIn: OldCall): OldCall | undefined {
   const { outcome } = call
   if (!isStandIn(standIn) || typeof outcome === 'string' || typeof standIn.outcome === 'string') {
@@ -187,9 +195,9 @@ function withReason(call: OldCall, standIn: OldCall): OldCall | undefined {
   }
   if (outcome.state !== 'denied' || outcome.feedback !== undefined) return undefined
   const value = toValue(standIn.outcome)
-  // Nobody refused it, as far as is known: then what ran has run.
-  const isNoRefusal = outcome.cause === 'superseded' && !isRefusal(standIn.outcome)
-  if (isNoRefusal) return undefined
+  // No person denied it, as far as is known: then the result shows that it ran.
+  const wasNotRefused = outcome.cause === 'superseded' && !isRefusal(standIn.outcome)
+  if (wasNotRefused) return undefined
   const at = standIn.startedAt ?? standIn.endedAt ?? 0
   const end = judgeCall(call.name, { value }, { validated: 'rejected' }, at, () => {})
   const { decision: _decision, needsApproval: _asked, ...base } = call
@@ -206,7 +214,7 @@ function toValue(outcome: CallOutcome): Json {
   return outcome.output.kind === 'inline' ? outcome.output.value : null
 }
 
-/** The call with the end that it has now; arguments that are whole are better than those that are not. */
+/** The call with its new end; complete arguments replace incomplete ones. */
 function settle(call: OldCall, end: OldCall | undefined): OldCall {
   if (end === undefined) return call
   const { outcome, decision, partial, startedAt, endedAt, wasSkipped } = end
@@ -221,13 +229,13 @@ function settle(call: OldCall, end: OldCall | undefined): OldCall {
   )
 }
 
-/** It came without its call: nothing but the result is known of it. */
+/** Created for a result without its call: only the result is known. */
 const isStandIn = ({ name }: OldCall): boolean => name === unnamed
 
 const isMoreOf = (found: OldCall, old: OldCall): boolean =>
   isFurther(found, old) || (isStandIn(old) && !isStandIn(found))
 
-/** A refusal is one, whoever it is said to be by; and a row that says it knows better when it ended. */
+/** Two denials are equal, whatever their cause; of equal ends, the row with the result has the better date. */
 const isFurther = (found: OldCall, old: OldCall): boolean =>
   (rankOf(found) > rankOf(old) && !(isDenied(found) && isDenied(old))) ||
   (rankOf(found) === rankOf(old) && rankOf(found) < 3 && isStandIn(found) && !isStandIn(old))
@@ -235,13 +243,13 @@ const isFurther = (found: OldCall, old: OldCall): boolean =>
 const isDenied = ({ outcome }: OldCall): boolean =>
   typeof outcome === 'object' && outcome.state === 'denied'
 
-/** How far a call has come: open, left by somebody, or ended. */
+/** How far a call has come: open, left open by a crash, or ended. */
 function rankOf({ outcome }: OldCall): number {
   if (typeof outcome === 'string') return 0
   switch (outcome.state) {
     case 'interrupted':
-      // What an import makes of a call that nobody finished; of any other cause more is known.
-      return outcome.cause === 'crashed' ? 1 : 2
+      // What an import makes of a call that was left open or waited; any other cause is more specific.
+      return outcome.cause === 'crashed' || outcome.supersededBy === 'import' ? 1 : 2
     case 'stopped':
     case 'unknown':
       return 2
@@ -257,7 +265,7 @@ interface Pairs {
   readonly byRead: ReadonlyMap<OldCall, OldCall>
 }
 
-/** By id; a call that was read without one stands for the next of its tool. */
+/** By id; a call that was read without an id matches the next one of its tool. */
 function pairCalls(stored: OldTurn, read: OldTurn): Pairs {
   const byStored = new Map<OldCall, OldCall>()
   const byRead = new Map<OldCall, OldCall>()
@@ -278,6 +286,10 @@ function pairCalls(stored: OldTurn, read: OldTurn): Pairs {
 
 export const callsIn = ({ steps }: OldTurn): readonly OldCall[] =>
   steps.flatMap(({ parts }) => parts.filter((part) => part.type === 'call'))
+
+/** The ids of the messages that joined the turn (IN3). */
+const joinedIn = ({ steps }: OldTurn): readonly string[] =>
+  steps.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'steering' ? [part.id] : [])))
 
 const mapCalls = (turn: OldTurn, change: (call: OldCall) => OldCall): readonly OldStep[] =>
   turn.steps.map((step) => ({

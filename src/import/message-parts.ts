@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { sameJson } from '../views/same-json.ts'
-import { idOf, objectOf, textOf } from './old-fields.ts'
+import { idOf, objectOf, stepOf, textOf } from './old-fields.ts'
 import {
   hasEnded,
   type MessagePart,
@@ -19,7 +19,7 @@ import {
 import { readArtifactPart, readToolPart } from './tool-part.ts'
 import { readFile, readUserMessage } from './user-message.ts'
 
-/** The parts of an assistant message. One that cannot be read is left out and said so. */
+/** The parts of an assistant message. One that cannot be read is left out and reported. */
 export function readParts(
   values: readonly Json[],
   context: InvocationContext,
@@ -81,7 +81,7 @@ export function readPart(value: Json, context: InvocationContext): ReadPart {
     case 'steering-message':
       return readSteering(value, value, context.mend)
     case 'tool-call':
-      // In a model message. A tool of the name "call" has a state.
+      // In a model message. A UI part of a tool with the name "call" has a state.
       return 'state' in value
         ? readToolPart(value, context.at, context.mend)
         : readToolInvocation(value, context)
@@ -113,20 +113,20 @@ function readNamed(part: JsonObject, type: string, { at, mend }: InvocationConte
     return withDefined({ type: 'data', name, data: part.data } as const, { id: idOf(part, 'id') })
   }
   if (!/^[a-z][\w-]*$/i.test(type)) return unknownPart(type)
-  // Nothing that was stored is lost because nobody knows it here.
+  // An unknown part is kept as data, so that nothing that was stored is lost.
   mend(`A part of the type ${JSON.stringify(type.slice(0, 80))} is not known: it is kept as data.`)
   const { type: _, ...data } = part
   return { type: 'data', name: type.slice(0, 80), data }
 }
 
-/** What a person said while the turn was made (IN3). */
-function readSteering(part: JsonObject, said: JsonObject, mend: ReportMend): ReadPart {
-  const id = idOf(said, 'id')
-  if (id === undefined || !Array.isArray(said.parts)) {
+/** An input that joined the running turn (IN3). */
+function readSteering(part: JsonObject, steering: JsonObject, mend: ReportMend): ReadPart {
+  const id = idOf(steering, 'id')
+  if (id === undefined || !Array.isArray(steering.parts)) {
     return { type: 'data', name: 'steering-message', data: part }
   }
-  const { parts } = readUserMessage({ parts: said.parts }, 'user', mend)
-  return { type: 'steering', id, parts }
+  const { parts } = readUserMessage({ parts: steering.parts }, 'user', mend)
+  return withDefined({ type: 'steering', id, parts } as const, { step: stepOf(steering) })
 }
 
 function readText(type: OldText['type'], text: string | undefined, part: JsonObject): ReadPart {
@@ -167,9 +167,9 @@ function readSource(source: JsonObject, type: string): ReadPart {
 }
 
 /**
- * A call that stands twice in a message is one call, and what was said last of it holds (CD5), unless
- * it had ended before that: an end stays one (CL2). Some providers give two calls one id: those differ
- * in name, or in arguments that both are whole.
+ * A call that occurs twice in a message is one call, and the last occurrence counts (CD5), unless it had
+ * ended before: an end stays (CL2). Some providers give two calls one id: those differ in name, or in
+ * arguments that are both complete.
  */
 export function mergeRepeatedCalls<Part extends MessagePart>(
   parts: readonly Part[],
@@ -188,10 +188,10 @@ export function mergeRepeatedCalls<Part extends MessagePart>(
       places.set(part.id, [...same, merged.length])
       merged.push(part)
     } else {
-      const isBack = !hasEnded(part) && hasEnded(merged[at] as OldCall)
-      const which = isBack ? 'the one that ended' : 'the last one'
+      const reopensCall = !hasEnded(part) && hasEnded(merged[at] as OldCall)
+      const which = reopensCall ? 'the one that ended' : 'the last one'
       mend(`The call ${part.id} stood there twice: ${which} holds.`)
-      if (!isBack) merged[at] = part
+      if (!reopensCall) merged[at] = part
     }
   }
   return merged

@@ -1,7 +1,7 @@
 import type { CallInput } from '../core/call.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
-import type { Validated } from '../views/call-words.ts'
+import type { Validated } from '../views/call-status.ts'
 import {
   type CallMarks,
   denied,
@@ -26,18 +26,18 @@ import {
 } from './old-fields.ts'
 import { hasEnded, type ReportMend, type MessagePart, type OldCall } from './old-message.ts'
 
-/** The name of a tool. It is shown, stored and compared, so what no database takes is replaced. */
+/** The name of a tool. It is shown, stored and compared, so characters that databases refuse are replaced. */
 export function readToolName(object: JsonObject): string {
   const name = textOf(object, 'toolName', 'tool_name', 'name', 'tool') ?? ''
   return name.trim() === '' ? unnamed : name.replaceAll(/\p{Cc}|\p{Cs}/gu, '\u{fffd}')
 }
 
-/** The tool of a call that does not say it. */
+/** The name of a tool where the data has none. */
 export const unnamed = 'unknown'
 
 /**
- * Arguments that may be a value or the JSON text of one. Text that was cut off is kept as it is: no
- * made-up arguments. `exact`: a text is a value like any other, unless it holds an object.
+ * Arguments, as a value or as JSON text. Text that was cut off is kept as it is: arguments are never
+ * invented. `exact`: a text is a value like any other, unless it contains an object.
  */
 export function readArguments(value: Json | undefined, exact = false): CallInput {
   if (typeof value !== 'string') {
@@ -53,8 +53,8 @@ export function readArguments(value: Json | undefined, exact = false): CallInput
 }
 
 /**
- * Which tool was called, with what, by whatever names. OpenAI has both in `function`. `exact`: we wrote
- * it ourselves, and arguments that are text are not the JSON of something else.
+ * The tool and the arguments of a call, under any of their names. OpenAI has both in `function`. `exact`:
+ * Holdfast wrote it, so arguments that are text are not parsed as JSON.
  */
 export function readCallHead(
   call: JsonObject,
@@ -71,7 +71,7 @@ export function readCallHead(
   return id === undefined ? head : { ...head, id }
 }
 
-/** A call as it stands in `toolCalls`. `isExact`: `projectChatMessage` wrote it. */
+/** A call as it is in `toolCalls`. `isExact`: `projectChatMessage` wrote it. */
 export function readChatCall(
   call: JsonObject,
   at: number,
@@ -92,7 +92,7 @@ export function readChatCall(
   )
 }
 
-/** An entry of `tools_used`. What is there has run; some apps kept no more than that. */
+/** An entry of `tools_used`. A listed tool has run; some apps stored no more than that. */
 export function readUsedTool(entry: JsonObject, at: number, mend: ReportMend): OldCall {
   const head = readCallHead(entry)
   const read = readStatusOutcome(head.name, entry, at, mend)
@@ -111,7 +111,7 @@ export interface InvocationContext {
   readonly mend: ReportMend
 }
 
-/** Of messages that nobody annotated. */
+/** For messages without annotations. */
 export const plainContext = (at: number, mend: ReportMend): InvocationContext => ({
   marksOf: () => ({}),
   isExact: false,
@@ -152,7 +152,7 @@ export function readToolInvocation(
     {
       id,
       step: stepOf(invocation),
-      // These only in a model message.
+      // Only in a model message.
       providerExecuted: invocation.providerExecuted === true ? (true as const) : undefined,
       providerMetadata: objectOf(invocation, 'providerMetadata', 'providerOptions'),
     },
@@ -161,14 +161,14 @@ export function readToolInvocation(
 
 const textOfPartial = (args: unknown): string => (args === undefined ? '' : JSON.stringify(args))
 
-/** What a call gave, where that is told apart from the call. */
+/** The result of a call, where it is separate from the call. */
 export interface ToolAnswer {
   readonly type: 'answer'
   readonly callId?: string
   readonly end: Pick<OldCall, 'outcome' | 'decision'>
 }
 
-/** A message of the role `tool`: one result, as OpenAI has it, or a list of them, as the AI SDK has. */
+/** A message with the role `tool`: one result, as in OpenAI's format, or a list of them, as in the AI SDK's. */
 export function readToolMessage(message: JsonObject, mend: ReportMend): readonly ToolAnswer[] {
   const content = fieldOf(message, 'content')
   if (idOf(message, 'tool_call_id', 'toolCallId') !== undefined || !Array.isArray(content)) {
@@ -181,7 +181,7 @@ export function readToolMessage(message: JsonObject, mend: ReportMend): readonly
   })
 }
 
-/** OpenAI knows text only, so that what a tool gave is there as JSON text. */
+/** OpenAI's format has text only, so a result is JSON text there. */
 function toValue(content: Json | undefined): Json {
   if (Array.isArray(content)) {
     const texts = (content as readonly Json[]).map((part) =>
@@ -202,7 +202,7 @@ export function readToolResult(part: JsonObject): ToolAnswer {
 function readEnd(part: JsonObject): ToolAnswer['end'] {
   const plain = valueOf(part, 'result', 'output') ?? null
   if (flagOf(part, 'isError', 'is_error') === true) return { outcome: failureOf(undefined, plain) }
-  // From AI SDK 5 on it says in `output` what it is.
+  // From AI SDK 5 on, `output` has its own type.
   const output = objectOf(part, 'output') ?? {}
   switch (output.type) {
     case 'execution-denied':
@@ -219,25 +219,25 @@ function readEnd(part: JsonObject): ToolAnswer['end'] {
   }
 }
 
-/** The place of the last open call of that id; -1 if there is none. */
+/** The index of the last open call of that id; -1 if there is none. */
 export const findOpenCall = (parts: readonly MessagePart[], callId: string | undefined): number =>
   parts.findLastIndex((part) => part.type === 'call' && part.id === callId && !hasEnded(part))
 
-/** What a stream says of a call beside its result. */
+/** What a stream contains about a call beside its result. */
 export interface OldCallNote {
   readonly toolCallId: string
-  /** Absent: nobody decided, or it is not said. */
+  /** Absent: not decided, or not in the data. */
   readonly validated: Validated | undefined
-  /** False: what became of the call is not whole. */
+  /** False: the result of the call is incomplete. */
   readonly isComplete: boolean
 }
 
-/** What an annotation of AI SDK 4 says of a call; null for one about something else. */
+/** An annotation of AI SDK 4 about a call; null for one about something else. */
 export function readCallNote(item: Json): OldCallNote | null {
   if (!isJsonObject(item)) return null
   const toolCallId = idOf(item, 'toolCallId', 'tool_call_id')
   if (toolCallId === undefined) return null
   const { validated, isComplete } = readMarks(item, () => {})
-  const isAboutIt = validated !== undefined || isComplete !== undefined || 'validated' in item
-  return isAboutIt ? { toolCallId, validated, isComplete: isComplete !== false } : null
+  const isAboutCall = validated !== undefined || isComplete !== undefined || 'validated' in item
+  return isAboutCall ? { toolCallId, validated, isComplete: isComplete !== false } : null
 }

@@ -2,13 +2,13 @@ import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { furthestMs } from '../views/iso-date.ts'
 import type { ReportMend } from './old-message.ts'
 
-/** The first of these fields that is there; old data spells one thing in several ways. */
+/** The first of these fields that is present; old data has several names for one thing. */
 export function fieldOf(object: JsonObject, ...names: readonly string[]): Json | undefined {
   const name = names.find((some) => Object.hasOwn(object, some) && object[some] !== null)
   return name === undefined ? undefined : object[name]
 }
 
-/** As `fieldOf`, where `null` is a value like any other. */
+/** Like `fieldOf`, but `null` is a value like any other. */
 export function valueOf(object: JsonObject, ...names: readonly string[]): Json | undefined {
   const name = names.find((some) => Object.hasOwn(object, some))
   return name === undefined ? undefined : object[name]
@@ -19,7 +19,7 @@ export function textOf(object: JsonObject, ...names: readonly string[]): string 
   return typeof value === 'string' ? value : undefined
 }
 
-/** Ids of old data may be numbers, or as MongoDB writes them. */
+/** Ids of old data may be numbers, or objects as MongoDB writes them. */
 export function idOf(object: JsonObject, ...names: readonly string[]): string | undefined {
   const found = fieldOf(object, ...names)
   const value = isJsonObject(found) ? found.$oid : found
@@ -54,24 +54,24 @@ const flags: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   ...[false, 0, 'false', 'f', 'no', 'n', '0'].map((word) => [word, false] as const),
 ])
 
-/** A boolean as databases give it: some have 0 and 1, and a CSV has words. */
+/** A boolean as databases return it: some have 0 and 1, and a CSV has words. */
 export const readFlag = (value: Json | undefined): boolean | undefined =>
   flags.get(typeof value === 'string' ? value.trim().toLowerCase() : value)
 
 export const flagOf = (object: JsonObject, ...names: readonly string[]): boolean | undefined =>
   readFlag(fieldOf(object, ...names))
 
-/** The parts of a message. Model messages have them as their content, which as text is just text. */
+/** The parts of a message. Model messages have them as their content; content that is a string is plain text. */
 export function partListOf(message: JsonObject): readonly Json[] {
   const parts = listOf(message, 'parts')
   if (parts.length > 0) return parts
   return Array.isArray(message.content) ? (message.content as readonly Json[]) : []
 }
 
-/** Where messages and rows have their calls, if not in parts. */
+/** The fields in which messages and rows have their calls, if not in parts. */
 export const callLists = ['toolCalls', 'tool_calls'] as const
 
-/** The calls that a list has. What is none is left out and said so. */
+/** The calls of a list. An entry that is not a call is left out and reported. */
 export function callListOf(
   object: JsonObject,
   names: readonly [string, ...string[]],
@@ -85,7 +85,7 @@ export function callListOf(
   })
 }
 
-/** The number of the step that a call is of, where the data says so. */
+/** The index of the call's step, where the data has it. */
 export function stepOf(call: JsonObject): number | undefined {
   const step = fieldOf(call, 'step')
   return Number.isSafeInteger(step) ? (step as number) : undefined
@@ -96,7 +96,7 @@ const dateFields = [
   ...['timestamp', 'sentAt', 'sent_at', 'insertedAt', 'inserted_at', 'date'],
 ] as const
 
-/** AI SDK 5 and later have no place for a date but the app's own metadata. */
+/** AI SDK 5 and later have no field for a date, so apps keep it in the metadata. */
 export function dateOf(object: JsonObject): number | undefined {
   const metadata = objectOf(object, 'metadata')
   return (
@@ -105,7 +105,7 @@ export function dateOf(object: JsonObject): number | undefined {
   )
 }
 
-/** Says of a date that it cannot be read. */
+/** Reports a date that cannot be parsed. */
 export function checkDate(object: JsonObject, mend: ReportMend): void {
   const date = fieldOf(object, ...dateFields)
   if (date === undefined || dateOf(object) !== undefined) return
@@ -115,7 +115,7 @@ export function checkDate(object: JsonObject, mend: ReportMend): void {
 const iso =
   /^((?:\d{4}|[+-]\d{6})-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(\.\d{1,9})?)? ?(Z|[+-]\d\d(?::?\d\d)?)?$/i
 
-/** A date of old data in milliseconds. `undefined`: there is none, or it cannot be read. */
+/** A date of old data in milliseconds. `undefined`: there is none, or it cannot be parsed. */
 export function readOldDate(value: Json | undefined): number | undefined {
   if (typeof value === 'number') return readNumber(value)
   // As MongoDB writes them: {"$date": …}, and in it perhaps {"$numberLong": …}.
@@ -126,7 +126,7 @@ export function readOldDate(value: Json | undefined): number | undefined {
   const match = iso.exec(text)
   if (match === null) return /\b(?:GMT|UTC)\b/.test(text) ? toMs(text) : undefined
   const [, day, time = '00:00', seconds = ':00', fraction = '', zone = 'Z'] = match
-  // A date without a zone is UTC: the same file has to read the same everywhere.
+  // A date without a zone is UTC: the same file must be read the same on every machine.
   const offset = /^[+-]/.test(zone)
     ? `${zone.slice(0, 3)}:${zone.slice(3).replace(':', '') || '00'}`
     : 'Z'

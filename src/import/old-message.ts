@@ -4,7 +4,7 @@ import type { CallId } from '../core/ids.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { ItemPart, SteeringPart, TurnEnding, UserMessage, UserPart } from '../core/message.ts'
 
-/** What every reader of old data makes, and what the events are then written from. */
+/** The result of every reader of old data, from which the events are then made. */
 export type OldMessage = OldUserMessage | OldTurn
 
 export interface OldUserMessage {
@@ -19,17 +19,17 @@ export interface OldUserMessage {
 export interface OldTurn {
   readonly kind: 'turn'
   readonly id?: string
-  /** Ids of rows and messages that are in it, by which it may be known again. */
+  /** Ids of the rows and messages that it consists of, by which it is recognised again. */
   readonly otherIds?: readonly string[]
   readonly at?: number
   readonly metadata?: Json
-  /** Only of what is stored here: data from outside has not been checked (AG2). */
+  /** Only of stored messages: choices from outside have not been validated (AG2). */
   readonly choices?: Json
   readonly feedback?: readonly Feedback[]
   readonly steps: readonly OldStep[]
-  /** Where the data says how it ended; otherwise that is seen from its steps. */
+  /** Set where the data contains how it ended; otherwise that is derived from its steps. */
   readonly ending?: TurnEnding
-  /** Where the data says no more than whether it is all there. */
+  /** Set where the data contains only whether it is complete. */
   readonly isComplete?: boolean
 }
 
@@ -37,14 +37,18 @@ export interface OldStep {
   readonly parts: readonly OldPart[]
   readonly index?: number
   readonly at?: number
-  /** `draft`: an attempt that was broken off and made again. `broken`: it ended too early. */
+  /** `draft`: an attempt that was broken off and run again. `broken`: it ended too early. */
   readonly flaw?: 'draft' | 'broken'
 }
 
 export type OldPart = OldText | ItemPart | OldSteering | OldCall
 
-/** What a person said while the turn was made (IN3). */
-export type OldSteering = Omit<SteeringPart, 'at'> & { readonly at?: number }
+/** An input that joined the running turn (IN3). */
+export type OldSteering = Omit<SteeringPart, 'at'> & {
+  readonly at?: number
+  /** The index of the step that it followed. */
+  readonly step?: number
+}
 
 /** A part of a message that has not been divided into steps. */
 export type MessagePart = OldPart | { readonly type: 'step-start' }
@@ -58,19 +62,19 @@ export interface OldText {
 
 export interface OldCall extends Omit<CallOrigin, 'id' | 'providerCallId'> {
   readonly type: 'call'
-  /** The id that the data gives it. */
+  /** Its id in the data. */
   readonly id?: string
-  /** The id that it has here already. */
+  /** Its id in the store, if it is stored already. */
   readonly ownId?: CallId
   readonly input: CallInput
   readonly decision?: ReadDecision
-  /** It had to be approved, whether or not anyone decided. */
+  /** Approval was required, whether or not it was decided. */
   readonly needsApproval?: true
-  /** `open`: nobody finished it (LE4). `waiting`: nobody decided on it. */
+  /** `open`: it did not end (LE4). `waiting`: it was not decided. */
   readonly outcome: CallOutcome | 'open' | 'waiting'
-  /** With an unknown outcome: a person chose to go on without knowing it. */
+  /** With an unknown outcome: a person chose to continue without it. */
   readonly wasSkipped?: true
-  /** What it had given when it was broken off. */
+  /** Its partial output when it was broken off. */
   readonly partial?: Json
   readonly resultProviderMetadata?: JsonObject
   readonly step?: number
@@ -83,10 +87,10 @@ export const hasEnded = ({ outcome }: OldCall): boolean => typeof outcome !== 's
 
 export type ReadDecision = Pick<Decision, 'kind' | 'feedback' | 'automatic'>
 
-/** Says what was mended in the message or row that is being read. */
+/** Reports a repair of the message or row that is being read. */
 export type ReportMend = (what: string) => void
 
-/** What reading old data has to tell, and where: `messages[3]` is a place in the list that was read. */
+/** The report of reading old data, with positions: `messages[3]` is an index in the list that was read. */
 export interface Report {
   mend(index: number, what: string): void
   guess(index: number, what: string): void
@@ -96,7 +100,7 @@ export interface Report {
   readonly failed: readonly Failed[]
 }
 
-/** Stored, but otherwise than it stood there; or a guess, where the data does not say. */
+/** Stored differently from the data; or a guess, where the data leaves it open. */
 export interface Mended {
   readonly where: string
   readonly what: string

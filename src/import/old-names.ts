@@ -40,9 +40,8 @@ const roleNames = [
 const entityNames = ['entity_type', 'entityType', 'msg_entity', 'msg_type', 'type', 'kind'] as const
 
 /**
- * The same message with the names that its readers look for: apps call the text of a message
- * `msg_content`, its role `sender`, and keep both in a `message` of their own. What has them already
- * is given back as it is.
+ * The same message under the names that the readers expect: apps call the text of a message `msg_content`,
+ * its role `sender`, or nest both in a `message`. A message that has the names already is returned as it is.
  */
 export function toKnownNames(value: JsonObject): JsonObject {
   const message = unwrap(unwrapFrameworkMessage(value))
@@ -75,7 +74,7 @@ function findRole(message: JsonObject): string | undefined {
   return isUser === undefined ? undefined : isUser ? 'user' : 'assistant'
 }
 
-/** What stands around a message: `{id, created_at, message: {role, content}}`. */
+/** Removes the wrapper of a message: `{id, created_at, message: {role, content}}`. */
 function unwrap(value: JsonObject): JsonObject {
   if (['role', 'entity', 'content', 'parts'].some((name) => value[name] != null)) return value
   for (const name of ['message', 'data', 'msg'] as const) {

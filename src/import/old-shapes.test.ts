@@ -24,17 +24,17 @@ const weather = {
   input: { city: 'Oslo' },
   output: { degrees: -3 },
 }
-const said = { type: 'text', text: 'It is cold.' }
+const text = { type: 'text', text: 'It is cold.' }
 
 describe('parts in the metadata', () => {
   it.each([
-    ['alone', { parts: [weather, said] }],
-    ['as JSON text', JSON.stringify({ parts: [weather, said] })],
-    ['as JSON text in JSON text', { parts: JSON.stringify([weather, said]) }],
-    ['with tools_used', { parts: [weather, said], tools_used: [{ tool: 'weather' }] }],
-    ['with an empty tools_used', { parts: [weather, said], tools_used: [] }],
+    ['alone', { parts: [weather, text] }],
+    ['as JSON text', JSON.stringify({ parts: [weather, text] })],
+    ['as JSON text in JSON text', { parts: JSON.stringify([weather, text]) }],
+    ['with tools_used', { parts: [weather, text], tools_used: [{ tool: 'weather' }] }],
+    ['with an empty tools_used', { parts: [weather, text], tools_used: [] }],
   ])('[LE2] are read: %s', (_, metadata) => {
-    for (const own of [{}, { parts: [said] }, { parts: [] }]) {
+    for (const own of [{}, { parts: [text] }, { parts: [] }]) {
       const message = { id: 'a', role: 'assistant', content: 'It is cold.', ...own, metadata }
       expect(chatOf([message])).toMatchObject([
         {
@@ -47,9 +47,9 @@ describe('parts in the metadata', () => {
   })
 
   it('[LE2] do not replace parts of the message that have calls, and what else is there is kept', () => {
-    const metadata = { parts: [said], mood: 'calm' }
+    const metadata = { parts: [text], mood: 'calm' }
     const [message] = shownOf([
-      { id: 'a', role: 'assistant', parts: [weather, said], metadata },
+      { id: 'a', role: 'assistant', parts: [weather, text], metadata },
     ]).map((shown) => projectUiMessage(shown, { sdk: 7 }))
     expect(message).toMatchObject({ metadata: { mood: 'calm' } })
     expect(message?.parts).toContainEqual(weather)
@@ -77,8 +77,8 @@ describe('artifacts', () => {
   ])('[LE7] %s keep their payload as the result of a call', (_, part, name) => {
     const { type: _type, input, ...payload } = part as typeof afl & { input?: object }
     for (const message of [
-      { id: 'a', role: 'assistant', parts: [part, said] },
-      { id: 'a', role: 'assistant', content: 'It is cold.', metadata: { parts: [part, said] } },
+      { id: 'a', role: 'assistant', parts: [part, text] },
+      { id: 'a', role: 'assistant', content: 'It is cold.', metadata: { parts: [part, text] } },
     ]) {
       const [shown] = chatOf([message])
       expect(shown?.toolCalls).toMatchObject([
@@ -96,7 +96,7 @@ describe('artifacts', () => {
   ] as readonly (readonly [string, (message: Message) => readonly unknown[]])[])(
     '[LE7] come back after export and import as %s',
     (_, write) => {
-      const first = shownOf([{ id: 'a', role: 'assistant', parts: [afl, said] }])
+      const first = shownOf([{ id: 'a', role: 'assistant', parts: [afl, text] }])
       const again = shownOf(JSON.parse(JSON.stringify(first.flatMap(write))) as unknown[])
       expect(again.map((message) => projectChatMessage(message)?.toolCalls)).toMatchObject([
         [
@@ -112,16 +112,16 @@ describe('artifacts', () => {
   it('[LE7] a tool part that has lost its state is judged by what it has', () => {
     const base = { type: 'tool-x', toolCallId: 'c', input: {} }
     const stateOf = (more: object) =>
-      chatOf([{ role: 'assistant', parts: [{ ...base, ...more }, said] }])[0]?.toolCalls[0]?.state
+      chatOf([{ role: 'assistant', parts: [{ ...base, ...more }, text] }])[0]?.toolCalls[0]?.state
     expect(stateOf({ output: 0 })).toBe('succeeded')
     expect(stateOf({ args: {}, result: [] })).toBe('succeeded')
     expect(stateOf({ errorText: 'No.' })).toBe('failed')
     expect(stateOf({})).toBe('interrupted')
   })
 
-  it('[LE7] a part that nobody knows is kept as data, and named', () => {
+  it('[LE7] an unknown part is kept as data, and reported', () => {
     const { events, mended } = read([
-      { id: 'a', role: 'assistant', parts: [{ type: 'poll', options: [1] }, said] },
+      { id: 'a', role: 'assistant', parts: [{ type: 'poll', options: [1] }, text] },
     ])
     expect(mended.map(({ what }) => what)).toEqual([
       'A part of the type "poll" is not known: it is kept as data.',

@@ -5,9 +5,9 @@ import { runToEnd } from './pausable-work.ts'
 import { readLegacyMessages } from './read-legacy-messages.ts'
 
 const at = (second: number) => new Date(1_700_000_000_000 + second * 1_000).toISOString()
-const user = (id: string, createdAt?: string): Json => said('user', id, createdAt)
-const answer = (id: string, createdAt?: string): Json => said('assistant', id, createdAt)
-const said = (role: string, id: string, createdAt?: string): Json => ({
+const user = (id: string, createdAt?: string): Json => message('user', id, createdAt)
+const answer = (id: string, createdAt?: string): Json => message('assistant', id, createdAt)
+const message = (role: string, id: string, createdAt?: string): Json => ({
   ...{ id, role, content: id },
   ...(createdAt === undefined ? {} : { createdAt }),
 })
@@ -92,7 +92,7 @@ describe('the order of a list', () => {
     expect(orderOf(list)).toEqual({ ids, basis: 'given', isGuess: false })
   })
 
-  it('[LE8] without dates and ids is found by its shape, and is said to be a guess', () => {
+  it('[LE8] without dates and ids is found by its shape, and reported as a guess', () => {
     const list = [user('x'), answer('y'), user('z'), answer('w')]
     expect(orderOf(list)).toEqual({ ids: ['x', 'y', 'z', 'w'], basis: 'given', isGuess: false })
     expect(orderOf(list.toReversed())).toEqual({
@@ -138,7 +138,7 @@ describe('the order of a list', () => {
     expect(orderOf([...late.toReversed(), ...early.toReversed()], [1, 1, 2, 2]).ids).toEqual(ids)
   })
 
-  it('[LE8] that is known is left alone, and what was assumed is said', () => {
+  it('[LE8] that is known is kept, and assumptions are reported', () => {
     const read = (list: readonly Json[], isOrdered = false) =>
       readLegacyMessages(list, { format: 'auto', threadId: 't', at: 0, isOrdered })
     const list = [user('b', at(2)), user('a', at(1))]

@@ -11,13 +11,13 @@ import {
 import { entityOf, roleOf } from './old-names.ts'
 import { mapInSteps, type PausableWork } from './pausable-work.ts'
 
-/** Where a list was found to begin, and on what grounds. */
+/** The order that was found for a list, and on what basis. */
 export interface FoundOrder {
-  /** The places of the list, oldest first. */
+  /** The indexes of the list, oldest first. */
   readonly places: readonly number[]
-  /** `given`: as the list has it. */
+  /** `given`: the order of the list itself. */
   readonly basis: 'given' | 'dates' | 'ids' | 'shape'
-  /** Dates and ids do not settle it: another order would fit as well. */
+  /** Dates and ids do not decide it: another order would fit as well. */
   readonly isGuess: boolean
 }
 
@@ -28,20 +28,20 @@ interface Item {
   readonly page: number
   readonly kind: Kind
   readonly date: number | undefined
-  /** Its place among all by date. */
+  /** Its rank among all by date. */
   nth: number
-  /** Something that grows with time, where the ids of the whole list are of such a kind. */
+  /** A number that grows with time, where all ids of the list are of such a kind. */
   readonly rank: bigint | undefined
   readonly calls: readonly string[]
   readonly answers: string | undefined
-  /** Of rows that we wrote: the turn, and the place in it. */
+  /** Of rows that Holdfast wrote: the turn, and the position in it. */
   readonly own: readonly [turn: string, place: number] | undefined
 }
 
 /**
- * Lists are given oldest first or newest first, whole or in pages, sometimes with one date for all of
- * a turn. The order is the one that fits best to the dates, to ids that grow with time, and to the
- * shape of a conversation: a result follows its call, an answer its question.
+ * Lists are oldest first or newest first, whole or in pages, sometimes with one date for a whole turn. The
+ * order is the one that fits best to the dates, to ids that grow with time, and to the shape of a
+ * conversation: a result follows its call, an answer its question.
  */
 export function* findOrder(
   values: readonly Json[],
@@ -54,13 +54,14 @@ export function* findOrder(
   const isDated = items.some(({ date }) => date !== undefined && date !== items[0]?.date)
   const isRanked = items[0]?.rank !== undefined
   const isSettled = isDated || isRanked
-  // By far the most lists are in order, and no other order can be better than one without a fault.
+  // Most lists are in order, and no order can be better than one without a fault.
   if (isSettled && first.total === 0) return { places: given, basis: 'given', isGuess: false }
   // A list that is given in pages is most often newest first, as list routes answer.
   const isPaged = !isSettled && pages.some((page) => page > 0)
   let best = { items, cost: first, basis: 'given' as FoundOrder['basis'] }
   let rivals = 0
   for (const [basis, candidate] of candidatesOf(items, isDated, isRanked)) {
+    yield
     if (isSameOrder(candidate, best.items)) continue
     const cost = yield* costOf(candidate)
     if (cost.total === best.cost.total) rivals++
@@ -104,12 +105,12 @@ function* candidatesOf(
   if (isRanked) yield ['dates', sort(dated, byRank)]
 }
 
-/** What counts against an order. Of a single result before its call its reader knows what to make. */
+/** The costs of an order. A single result before its call is cheap, because the reader of rows handles it. */
 const weights = { result: 2, shape: 2, date: 10, skew: 1, beginning: 0.5 } as const
 
 interface Cost {
   readonly total: number
-  /** Of what cannot be right: against the dates, or a result before its call. */
+  /** The part of the cost that cannot be right: against the dates, or a result before its call. */
   readonly against: number
 }
 
@@ -129,10 +130,10 @@ function* costOf(items: readonly Item[]): PausableWork<Cost> {
       if (early.delete(id)) against += weights.result
       else called.set(id, (called.get(id) ?? 0) + 1)
     }
-    // Without its call before the turn is over: that stands on another page.
+    // A result without its call by the end of the turn: the call is on another page.
     if (item.kind === 'user' || item.kind === 'answer') early.clear()
     if (item.answers !== undefined) {
-      // Some providers begin again with every turn: each call is answered once.
+      // Some providers restart their ids with every turn, so each call is answered once.
       const open = called.get(item.answers) ?? 0
       if (open > 0) called.set(item.answers, open - 1)
       else early.add(item.answers)
@@ -147,11 +148,11 @@ function* costOf(items: readonly Item[]): PausableWork<Cost> {
         if (isAgainstTime(item, before)) rising++
       } else if (isSkewed(before, item)) skewed++
       else against += weights.date
-      if (isOddAfter(before.kind, item.kind)) shape += weights.shape
+      if (isUnlikelyAfter(before.kind, item.kind)) shape += weights.shape
     }
     before = item
   }
-  // Clocks that differ now and then, not a list that is the wrong way round.
+  // Clocks that differ now and then, not a list in the reverse order.
   against += skewed * (rising > skewed ? weights.skew : weights.date)
   return { total: shape + against, against }
 }
@@ -163,11 +164,11 @@ function isAgainstTime(before: Item, after: Item): boolean {
   return before.rank !== undefined && after.rank !== undefined && before.rank > after.rank
 }
 
-/** Two clocks that differ a little: the one follows the other as it should, and dates change places. */
+/** Two clocks that differ a little: neighbours in the right order have swapped dates. */
 const isSkewed = (before: Item, after: Item): boolean =>
   Math.abs(before.nth - after.nth) === 1 &&
   (before.kind === 'user' || (before.kind === 'calls' && after.kind === 'result')) &&
-  !isOddAfter(before.kind, after.kind)
+  !isUnlikelyAfter(before.kind, after.kind)
 
 const odd: Readonly<Record<Kind, readonly Kind[]>> = {
   user: ['result', 'user'],
@@ -176,7 +177,7 @@ const odd: Readonly<Record<Kind, readonly Kind[]>> = {
   answer: ['result', 'calls', 'answer'],
   other: [],
 }
-const isOddAfter = (before: Kind, after: Kind): boolean => odd[before].includes(after)
+const isUnlikelyAfter = (before: Kind, after: Kind): boolean => odd[before].includes(after)
 
 const kinds: readonly Kind[] = ['user', 'other', 'calls', 'result', 'answer']
 const byKind = (left: Item, right: Item): number =>
@@ -195,7 +196,7 @@ interface Dated {
 }
 const toItem = ({ item }: Dated): Item => item
 
-/** What has no date stands with what it was given after. */
+/** An entry without a date gets that of the one before it. */
 function withDates(items: readonly Item[]): readonly Dated[] {
   let at = items.find(({ date }) => date !== undefined)?.date ?? 0
   return items.map((item) => {
@@ -211,7 +212,7 @@ function* toItems(
   values: readonly Json[],
   pages: readonly number[],
 ): PausableWork<readonly Item[]> {
-  const rankOf = findRanks(values)
+  const rankOf = yield* findRanks(values)
   const items = yield* mapInSteps(values, (value, place): Item => {
     const at = { place, page: pages[place] ?? 0, nth: place }
     if (!isJsonObject(value)) return { ...plain, ...at, date: undefined, rank: undefined }
@@ -242,7 +243,7 @@ function readShape(value: JsonObject): Shape {
           ...plain,
           kind: entity === 'AI_TOOL' ? 'calls' : 'answer',
           calls,
-          own: ownPlace(value),
+          own: ownPosition(value),
         }
     }
   }
@@ -258,7 +259,7 @@ function readShape(value: JsonObject): Shape {
   }
 }
 
-/** A message of a model has calls without a word on what became of them: the results come after it. */
+/** A model message has calls without their results, which come after it. */
 const hasUnansweredCall = (value: JsonObject): boolean =>
   listOf(value, ...callLists).some((call) => isJsonObject(call) && 'function' in call) ||
   partListOf(value).some((part) => isJsonObject(part) && part.type === 'tool-call')
@@ -288,7 +289,7 @@ function answeredIn(value: JsonObject): string | undefined {
 }
 
 /** `projectEntityRows` numbers the rows of a turn. */
-function ownPlace(row: JsonObject): Item['own'] {
+function ownPosition(row: JsonObject): Item['own'] {
   const turn = idOf(row, 'messageId')
   const id = idOf(row, 'id')
   if (turn === undefined || id?.startsWith(`${turn}:`) !== true) return undefined
@@ -301,13 +302,15 @@ const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const objectId = /^[0-9a-f]{24}$/i
 
 /**
- * Ids that grow with time: numbers, the same word with a number, UUIDs of version 7, ULIDs, the ids of
- * MongoDB. All of a list are of one such kind, or none of them says anything.
+ * Ids that grow with time: numbers, a common prefix with a number, UUIDs of version 7, ULIDs, the ids of
+ * MongoDB. They count only if all ids of a list are of one such kind.
  */
-function findRanks(values: readonly Json[]): (value: JsonObject) => bigint | undefined {
+function* findRanks(
+  values: readonly Json[],
+): PausableWork<(value: JsonObject) => bigint | undefined> {
   const nameOf = (value: Json) =>
     isJsonObject(value) ? idOf(value, 'id', 'message_id', 'messageId', '_id') : undefined
-  const ids = values.map(nameOf)
+  const ids = yield* mapInSteps(values, nameOf)
   const all = (fits: RegExp) => ids.every((id) => id !== undefined && fits.test(id))
   const read = (toRank: (id: string) => bigint) => (value: JsonObject) =>
     toRank(nameOf(value) ?? '')

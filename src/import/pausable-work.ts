@@ -1,10 +1,10 @@
 /**
- * Work over a whole thread that yields between its messages, so that whoever runs it on a main thread
- * that others need may let them go first (OP7). The work itself is pure and knows nothing of time.
+ * Work over a whole thread that yields between its messages, so that its caller can pause it and not block
+ * the event loop (OP7). The work itself is pure and reads no clock.
  */
 export type PausableWork<Result> = Generator<undefined, Result>
 
-/** All of it at once. */
+/** Runs all of it at once. */
 export function runToEnd<Result>(work: PausableWork<Result>): Result {
   for (;;) {
     const { done, value } = work.next()

@@ -28,7 +28,7 @@ describe('whatever the data is', () => {
       {
         seed: 1,
         numRuns: 600,
-        // A call that is said to wait for a decision and to have started cannot have done both.
+        // A call that waits for a decision and has started is contradictory data.
         examples: [[[startedWhileWaiting, { role: 'user', content: 'Go on.' }], 'commentary']],
       },
     )

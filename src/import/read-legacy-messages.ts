@@ -10,7 +10,7 @@ import { mapInSteps, runToEnd, type PausableWork } from './pausable-work.ts'
 
 export interface LegacyOptions extends ListOptions {
   readonly threadId: string
-  /** Ids that something else has already; those are not kept. */
+  /** Whether an id is in use elsewhere; such an id is not kept. */
   readonly isTaken?: IsTaken
 }
 
@@ -23,8 +23,8 @@ export interface LegacyReading {
 }
 
 /**
- * The messages of one old thread as events of today, oldest first. Never throws: what cannot be read
- * is named in `failed`, and everything else is kept. The same data gives the same events.
+ * The messages of one old thread as events, oldest first. Never throws: what cannot be read is named in
+ * `failed`, and everything else is kept. The same data gives the same events.
  */
 export function readLegacyMessages(
   messages: readonly unknown[],
@@ -45,7 +45,7 @@ export function readLegacyMessages(
   return { events: units.flatMap(({ events }) => events), mended, guessed, failed, counts }
 }
 
-/** The messages of one old thread in their order, before they have ids of their own. */
+/** The messages of one old thread in their order, before they get ids. */
 export function* readOldMessages(
   messages: readonly unknown[],
   options: ListOptions,
@@ -60,9 +60,9 @@ export function* readOldMessages(
 }
 
 /**
- * What a JSON text of the value would hold. Data that was read from a file is JSON already; data
- * that a program hands over may have dates, holes and `undefined` in it. `undefined`: nothing. What
- * is nested too deep for anything else to walk through is cut off, and `onCut` is told.
+ * The value as `JSON.stringify` would keep it. Data from a file is JSON already; a program may pass dates,
+ * holes and `undefined`. `undefined`: nothing is left. Levels deeper than the limit are cut off, and `onCut`
+ * is called.
  */
 function toPlainJson(value: unknown, onCut: () => void = () => {}): Json | undefined {
   return convert(value, 0, onCut)
@@ -74,7 +74,7 @@ function convert(value: unknown, depth: number, onCut: () => void): Json | undef
     case 'boolean':
       return value
     case 'number':
-      // Minus zero and the numbers that are none do not survive being written.
+      // JSON has neither minus zero nor NaN and the infinities.
       return Number.isFinite(value) ? value + 0 : null
     case 'bigint':
       return value.toString()

@@ -33,34 +33,34 @@ import type { PausableWork } from './pausable-work.ts'
 
 export interface ListOptions {
   readonly format: LegacyFormat | 'auto'
-  /** The date of what has none. */
+  /** The date of messages without one. */
   readonly at: number
-  /** The list is known to be oldest first: whatever its dates say. */
+  /** The list is known to be oldest first, whatever its dates are. */
   readonly isOrdered?: boolean
-  /** The page that each came with, where the list was given in pages. */
+  /** The page of each entry, where the list was given in pages. */
   readonly pages?: readonly number[]
 }
 
-/** A list of any format as messages, oldest first. Rows that stand together are read together. */
+/** Reads a list of any format as messages, oldest first. Neighbouring rows are read together. */
 export function* readMessages(
   values: readonly Json[],
   { format, at, isOrdered, pages }: ListOptions,
   report: Report,
 ): PausableWork<OldThread> {
-  const repeats = findRepeats(values)
+  const repeats = yield* findRepeats(values)
   for (const index of repeats) report.mend(index, 'It stands there twice: it was left out.')
   const kept = [...values.keys()].filter((index) => !repeats.has(index))
   const places = isOrdered === true ? kept : yield* putInOrder(kept, values, pages, report)
   const listed = places.map((index) => ({ index, value: values[index] as Json }))
-  const isTurned = (places[0] ?? 0) > (places.at(-1) ?? 0)
-  const isNewestFirst = isTurned || (pages !== undefined && places.length < 2)
+  const isReversed = (places[0] ?? 0) > (places.at(-1) ?? 0)
+  const isNewestFirst = isReversed || (pages !== undefined && places.length < 2)
   if (format === 'entities') {
     return { ...(yield* readEntityRows(listed, at, true, report)), isNewestFirst }
   }
   const placed: PlacedMessage[] = []
   const orphans: Orphan[] = []
-  /** Results came last: what the model says next is of the same turn. */
-  let goesOn = false
+  /** Results came last, so the next message of the model belongs to the same turn. */
+  let continuesTurn = false
   let rows: ListedValue[] = []
   const readRows = function* (): PausableWork<void> {
     const read = yield* readEntityRows(rows, at, placed.length === 0, report)
@@ -73,18 +73,18 @@ export function* readMessages(
     const { index, value } = item
     if (format === 'auto' && isRow(value)) {
       rows.push(item)
-      goesOn = false
+      continuesTurn = false
       continue
     }
     yield* readRows()
     const mend = (what: string) => report.mend(index, what)
     if (isJsonObject(value) && roleOf(value) === 'tool') {
       for (const answer of readToolMessage(value, mend)) {
-        if (addAnswer(placed, answer)) goesOn = true
+        if (addAnswer(placed, answer)) continuesTurn = true
         else if (answer.callId === undefined) report.fail(index, noCall)
         else if (placed.every(({ joins }) => joins !== undefined) && rows.length === 0) {
           addUnknownCall(placed, index, { ...answer, callId: answer.callId }, report)
-          goesOn = true
+          continuesTurn = true
         } else {
           const { callId, end } = answer
           orphans.push({ index, callId, end: (call) => ({ ...call, ...end }) })
@@ -95,10 +95,10 @@ export function* readMessages(
     const message = readMessage(value, format, at, mend)
     const last = placed.at(-1)
     if (typeof message === 'string') report.fail(index, message)
-    else if (goesOn && message.kind === 'turn' && last?.message.kind === 'turn') {
+    else if (continuesTurn && message.kind === 'turn' && last?.message.kind === 'turn') {
       placed[placed.length - 1] = { ...last, message: continueTurn(last.message, message) }
     } else placed.push({ index, message })
-    goesOn = false
+    continuesTurn = false
   }
   yield* readRows()
   return { messages: mergePages(placed, pages), orphans, isNewestFirst }
@@ -134,7 +134,7 @@ const doubts = {
   shape: 'neither dates nor ids settle it, but what follows on what',
 } as const
 
-/** A page that was read later may have more of a turn that stands on both. */
+/** A page that was read later may have more of a turn that is on both pages. */
 function mergePages(
   placed: readonly PlacedMessage[],
   pages: readonly number[] | undefined,
@@ -160,7 +160,7 @@ function mergePages(
   return merged
 }
 
-/** At the edge of a page: the call stands on the page before. */
+/** At the edge of a page: the call is on the page before. */
 function addUnknownCall(
   placed: PlacedMessage[],
   index: number,
@@ -180,7 +180,7 @@ function addUnknownCall(
 
 const isRow = (value: Json): boolean => isJsonObject(value) && detectFormat(value) === 'entities'
 
-/** To the turn that came last; false if it has no such call. */
+/** Adds the result to the last turn; false if that has no such call. */
 function addAnswer(placed: PlacedMessage[], answer: ToolAnswer): boolean {
   const last = placed.at(-1)
   if (last?.message.kind !== 'turn') return false
@@ -197,7 +197,7 @@ function addAnswer(placed: PlacedMessage[], answer: ToolAnswer): boolean {
   return false
 }
 
-/** As with rows, the turn has the name of its final message. */
+/** As with rows, the turn gets the id of its final message. */
 function continueTurn(first: OldTurn, second: OldTurn): OldTurn {
   const steps = second.steps.map((step) => withDefined({ ...step }, { at: step.at ?? second.at }))
   const joined = { ...first, ...second, steps: [...first.steps, ...steps] }
@@ -237,7 +237,7 @@ function readTurnMessage(
       return readToolsUsedMessage(message, at, mend)
     case 'commentary':
       return readCommentaryMessage(message, at, mend)
-    // A message with a role is no row, whatever the caller took the list for.
+    // A message with a role is not a row, whatever format the caller passed.
     case 'entities':
     case 'vercel':
       return readVercelMessage(message, at, mend)
@@ -246,7 +246,7 @@ function readTurnMessage(
   }
 }
 
-/** An app that changed its format has calls in lists that the reader of the other one passes over. */
+/** An app that changed its format has calls in lists that the reader of the other format ignores. */
 function addCallsBeside(
   turn: OldTurn,
   message: JsonObject,
@@ -265,11 +265,12 @@ function addCallsBeside(
   return { ...turn, steps }
 }
 
-/** The places of what stands in the list before, to the letter: apps have stored messages twice. */
-function findRepeats(values: readonly Json[]): ReadonlySet<number> {
+/** The indexes of entries that repeat an earlier entry exactly: some apps stored messages twice. */
+function* findRepeats(values: readonly Json[]): PausableWork<ReadonlySet<number>> {
   const first = new Map<string, Json>()
   const repeats = new Set<number>()
   for (const [index, value] of values.entries()) {
+    yield
     const id = isJsonObject(value) ? idOf(value, 'id', 'message_id', 'messageId') : undefined
     if (id === undefined) continue
     const known = first.get(id)

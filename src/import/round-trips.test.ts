@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { anyOldMessages } from '../../test/support/any-old-messages.ts'
 import { parseMessageId } from '../core/ids.ts'
 import { isJsonObject } from '../core/json.ts'
-import { callsOf, isTurn, type Message } from '../core/message.ts'
+import { callsOf, isTurn, type Message, type Step, type SteeringPart } from '../core/message.ts'
 import { messagesOf } from '../../test/support/messages-of.ts'
 import { randomLedger } from '../testing/random-ledger.ts'
 import { projectChatMessage } from '../views/chat-message.ts'
@@ -15,12 +15,12 @@ import type { LegacyFormat } from './detect-format.ts'
 import { parseJsonText } from './old-fields.ts'
 import { readLegacyMessages } from './read-legacy-messages.ts'
 
-/** An export says that it is oldest first. */
+/** An export is known to be oldest first. */
 const exported = { threadId: 'thread', at: 0, isOrdered: true } as const
 
 const seeds = Array.from({ length: 60 }, (_, index) => index + 1)
 
-/** What `holdfast export` writes, `holdfast import` reads: the view of what was read is the view. */
+/** What `holdfast export` writes, `holdfast import` reads: the views before and after are equal. */
 function expectSameAgain(
   messages: readonly Message[],
   format: LegacyFormat,
@@ -34,7 +34,44 @@ function expectSameAgain(
   expect(readLegacyMessages(stored, { format: 'auto', ...exported })).toEqual(reading)
 }
 
+/** Messages that joined the turns, behind some of their steps, as a file and as text that looks like JSON too (IN3). */
+function steered(messages: readonly Message[], seed: number): readonly Message[] {
+  let count = 0
+  return messages.map((message): Message => {
+    // A turn that shows nothing has no row by which its person's rows are known to be its.
+    if (!isTurn(message) || projectEntityRows(message).length === 0) return message
+    const steps = message.steps.map((step, index): Step => {
+      const joined = Array.from({ length: (seed + message.seq + index) % 3 }, (_, at) => ({
+        ...{ type: 'steering', id: parseMessageId(`steering-${++count}`), at: step.startedAt },
+        parts: [
+          { type: 'text', text: at === 0 ? `Words ${count}.` : '{"text": 7}' },
+          ...(at === 0 ? [] : [{ type: 'file', mediaType: 'image/png', url: 'https://a/b.png' }]),
+        ],
+      })) as unknown as readonly SteeringPart[]
+      return { ...step, parts: [...step.parts, ...joined] }
+    })
+    return { ...message, steps }
+  })
+}
+
 describe('what is exported and imported again shows the same', () => {
+  it.each(seeds)('[LE7 IN3] with what was said while a turn ran (seed %i)', (seed) => {
+    const messages = [...steered(endedMessages(seed).filter(hasLastingArguments), seed), oneMore]
+    expectSameAgain(messages, 'commentary', each(projectChatMessage))
+    expectSameAgain(messages, 'vercel', each(projectVercelMessage))
+    expectSameAgain(messages, 'entities', rowsOf)
+    expectSameAgain(
+      messages,
+      'ui',
+      each((message) => projectUiMessage(message, { sdk: 7 })),
+    )
+    expectSameAgain(
+      messages,
+      'ui',
+      each((message) => projectUiMessage(message, {})),
+    )
+  })
+
   it.each(seeds)('[LE1] as chat messages (seed %i)', (seed) => {
     expectSameAgain(endedMessages(seed), 'commentary', each(projectChatMessage))
   })
@@ -60,13 +97,13 @@ describe('what is exported and imported again shows the same', () => {
   })
 
   it('[LE1] as entity rows, in the order that they have, whatever their dates are', () => {
-    const said = (id: string, createdAt: number): Message => ({
+    const written = (id: string, createdAt: number): Message => ({
       ...oneMore,
       id: parseMessageId(id),
       seq: 10 - createdAt,
       createdAt,
     })
-    expectSameAgain([said('first', 2), said('second', 1)], 'entities', rowsOf)
+    expectSameAgain([written('first', 2), written('second', 1)], 'entities', rowsOf)
   })
 
   it.each([
@@ -102,20 +139,20 @@ describe('what is exported and imported again shows the same', () => {
 })
 
 /**
- * Broken argument text is shown up to the fault. Where a number stands there, the text that is read
- * back no longer says whether more digits were to come, and so the number is not shown again.
+ * Broken argument text is shown up to the error. Where that is a number, the text that is read back no longer
+ * shows whether more digits were to come, so the number is not shown again.
  */
 function hasLastingArguments(message: Message): boolean {
   if (!isTurn(message)) return true
   return [...callsOf(message)].every(({ input }) => {
-    const told = input.kind === 'partial' ? certainPrefix(input.text) : ''
-    return certainPrefix(told) === told
+    const shown = input.kind === 'partial' ? certainPrefix(input.text) : ''
+    return certainPrefix(shown) === shown
   })
 }
 
 /**
- * A turn with calls and no answer has no note of its own, whether it was completed so or the user
- * wrote again; it is read as the second. At the end of a thread it is read as what it looks like.
+ * A turn with calls and no answer has no note, whether it completed so or was superseded; it is read as
+ * superseded. At the end of a thread it is read as it looks.
  */
 const oneMore: Message = {
   role: 'user',
@@ -150,8 +187,11 @@ const each =
   (messages: readonly Message[]): readonly Shown[] =>
     messages.flatMap((message) => project(message) ?? [])
 
+/** Where a turn was continued is for clients that followed it: an export leaves it out. */
 function endedMessages(seed: number): readonly Message[] {
-  return messagesOf(randomLedger(seed)).filter(
-    (message) => !isTurn(message) || message.progress.status === 'ended',
-  )
+  return messagesOf(randomLedger(seed)).flatMap((message): readonly Message[] => {
+    if (!isTurn(message)) return [message]
+    const { continuedAfter: _, ...turn } = message
+    return turn.progress.status === 'ended' ? [turn] : []
+  })
 }

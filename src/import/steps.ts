@@ -4,12 +4,13 @@ import {
   type MessagePart,
   type OldCall,
   type OldPart,
+  type OldSteering,
   type OldStep,
 } from './old-message.ts'
 
 /**
- * Where a message without marks has its steps. `loose`: what is said after a call begins the next
- * one. `exact`: as `projectVercelMessage` writes them, extras first, then one text, then the calls.
+ * How a message without marks is split into steps. `loose`: text after a call begins the next step. `exact`:
+ * as `projectVercelMessage` writes them, extras first, then one text, then the calls.
  */
 type StepRule = 'loose' | 'exact'
 
@@ -36,17 +37,23 @@ export function toSteps(parts: readonly MessagePart[], rule: StepRule): readonly
 
 function beginsStep(part: OldPart, step: readonly OldPart[], rule: StepRule): boolean {
   const lastCall = step.findLast((other) => other.type === 'call')
-  if (part.type === 'call') {
-    return lastCall?.step !== undefined && part.step !== undefined && lastCall.step !== part.step
+  // A message that joined the turn stands behind the step that it followed (IN3).
+  if (part.type === 'call' || part.type === 'steering') {
+    const index = step.findLast(isNumbered)?.step
+    return index !== undefined && part.step !== undefined && index !== part.step
   }
   if (rule === 'exact') return step.some((other) => other.type === 'call' || other.type === 'text')
   return lastCall !== undefined && (part.type === 'text' || part.type === 'reasoning')
 }
 
 function toStep(parts: readonly OldPart[]): OldStep {
-  const index = parts.find((part) => part.type === 'call')?.step
+  const index = parts.find(isNumbered)?.step
   return withDefined({ parts }, { index })
 }
+
+/** A part that says in which step it was. */
+const isNumbered = (part: OldPart): part is (OldCall | OldSteering) & { readonly step: number } =>
+  (part.type === 'call' || part.type === 'steering') && part.step !== undefined
 
 export const hasCall = (step: OldStep): boolean => step.parts.some((part) => part.type === 'call')
 
@@ -54,8 +61,8 @@ export const textOfStep = (step: OldStep): string =>
   step.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
 
 /**
- * Brings calls from a list beside the parts into them. What the parts have already stays, and gets
- * from the list the end that it lacks; the rest is put between them in the order of the list (LE2).
+ * Merges calls from a list beside the parts into the parts. A call that the parts have already stays, and
+ * gets its end from the list; the others are inserted in the order of the list (LE2).
  */
 export function addListedCalls(
   steps: readonly OldStep[],
@@ -87,20 +94,20 @@ export function addListedCalls(
   return next
 }
 
-/** By id where both have one; without, each stored call stands for one of its tool in the list. */
+/** By id where both have one; otherwise each stored call matches one of its tool in the list. */
 function isSameCall(stored: OldCall, listed: OldCall): boolean {
   if (stored.id !== undefined && listed.id !== undefined) return stored.id === listed.id
   return stored.name === listed.name
 }
 
-/** Arguments that are whole are better than those that are not, whoever has them. */
+/** Complete arguments are preferred, whichever of the two has them. */
 function toEnded(stored: OldCall, { outcome, decision, input, ...listed }: OldCall): OldCall {
   const args = stored.input.kind === 'complete' ? stored.input : input
   const id = stored.id ?? listed.id
   return withDefined({ ...stored, input: args, outcome }, { id, decision })
 }
 
-/** Text is the fallback: content that stands in no part is the answer (LE2). */
+/** Text is the fallback: content that is in no part is the answer (LE2). */
 export function addMissingContent(steps: readonly OldStep[], content: string): readonly OldStep[] {
   const text = squeeze(content)
   if (text === '' || steps.some(isAnswer)) return steps

@@ -9,7 +9,7 @@ import { readLegacyMessages } from './read-legacy-messages.ts'
 import { isImported, toOldMessage } from './stored-message.ts'
 import { runToEnd } from './pausable-work.ts'
 
-/** The same thread, made from what is stored of it. */
+/** The same thread, written again from what is stored of it. */
 function writtenAgain(messages: readonly Message[]): readonly Message[] {
   const named = messages.map((message) => ({
     ...{ id: message.id, index: 0, message: toOldMessage(message) },
@@ -40,7 +40,7 @@ describe('what was imported', () => {
     )
   })
 
-  it('[LE8] is told from what the engine has made', () => {
+  it('[LE8] is distinguished from what the engine has made', () => {
     for (let seed = 1; seed <= 30; seed++) {
       const turns = messagesOf(randomLedger(seed)).filter(isTurn)
       const made = turns.filter(({ steps }) => steps.some(({ model }) => model !== undefined))

@@ -6,8 +6,8 @@ import type { OldCall, ReadDecision, OldMessage, OldPart, OldStep, OldTurn } fro
 import { importer } from './turn-events.ts'
 
 /**
- * What is stored, as a reader of old data would give it. For what was imported it is the way back from
- * `toTurnEvents`: written again, it is the same turn.
+ * A stored message in the form that the readers of old data return. For an imported message it is the inverse
+ * of `toTurnEvents`: written again, it is the same turn.
  */
 export function toOldMessage(message: Message): OldMessage {
   const { id, createdAt: at, metadata } = message
@@ -88,9 +88,13 @@ function outcomeOf(call: Exclude<Call, { readonly state: 'streaming' }>): OldCal
     case 'denied':
       return withDefined({ state: call.state, cause: call.cause } as const, {
         feedback: call.feedback,
+        supersededBy: call.supersededBy,
+      })
+    case 'interrupted':
+      return withDefined({ state: call.state, cause: call.cause } as const, {
+        supersededBy: call.supersededBy,
       })
     case 'stopped':
-    case 'interrupted':
     case 'unknown':
       return { state: call.state, cause: call.cause } as CallOutcome
     default:
@@ -99,8 +103,8 @@ function outcomeOf(call: Exclude<Call, { readonly state: 'streaming' }>): OldCal
 }
 
 /**
- * Whether all of it came with an import. A turn of the engine names its model, one of the host's own
- * loop says that it was recorded, and a person who decided or resolved has another name.
+ * Whether all of it came from an import. A turn of the engine has its model, a turn of the host's own loop is
+ * marked as recorded, and a person who decided or resolved has another name.
  */
 export function isImported(message: Message): boolean {
   if (!isTurn(message)) return true

@@ -34,7 +34,7 @@ export function readToolPart(part: JsonObject, at: number, mend: ReportMend): Ol
   )
 }
 
-/** What the AI SDK has in a tool part, and what older parts of the kind had. */
+/** The fields of a tool part in the AI SDK, and in older parts of the kind. */
 const partFields: ReadonlySet<string> = new Set([
   ...['type', 'id', 'toolCallId', 'tool_call_id', 'toolName', 'state', 'input', 'args', 'rawInput'],
   ...['output', 'result', 'errorText', 'error', 'approval', 'providerExecuted', 'title', 'dynamic'],
@@ -43,8 +43,8 @@ const partFields: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The payload of a part that has neither a state nor a result, but the thing itself: code, a chart, a
- * document. It was drawn from these fields, so they are what the call gave.
+ * The payload of a part that has neither a state nor a result, but the content itself: code, a chart, a
+ * document. The app rendered these fields, so they count as the result.
  */
 function artifactOf(part: JsonObject): JsonObject | undefined {
   const hasState = ['state', 'output', 'result', 'errorText'].some((name) => name in part)
@@ -73,7 +73,7 @@ function readArtifact(name: string, part: JsonObject, payload: JsonObject): OldC
   )
 }
 
-/** A part of the type `artifact`: what it is of is in a field of its own. */
+/** A part of the type `artifact`: its kind is in a field of its own. */
 export function readArtifactPart(part: JsonObject): OldCall {
   const { type: _, ...payload } = part
   const inner = objectOf(part, 'artifact') ?? part
@@ -91,7 +91,7 @@ function readInput(part: JsonObject): CallInput {
   if (input === undefined && 'args' in part) return readArguments(part.args)
   const value = input === undefined ? raw : input
   if (value !== undefined) return { kind: 'complete', value }
-  // Arguments that could not be read are left out, and so are those that were never given.
+  // Arguments that could not be parsed are absent here, and so are those that were never sent.
   return part.state === 'output-error'
     ? { kind: 'partial', text: '' }
     : { kind: 'complete', value: {} }
@@ -102,11 +102,11 @@ type State = ReadOutcome & Pick<OldCall, 'needsApproval'>
 function readState(part: JsonObject, at: number, mend: ReportMend): State {
   const approval = objectOf(part, 'approval')
   const decision = approval === undefined ? undefined : readDecision(approval)
-  const asked = approval === undefined ? {} : ({ needsApproval: true } as const)
-  const decided = decision === undefined ? asked : { ...asked, decision }
+  const required = approval === undefined ? {} : ({ needsApproval: true } as const)
+  const decided = decision === undefined ? required : { ...required, decision }
   switch (textOf(part, 'state')) {
     case 'output-available':
-      // A preliminary result was never followed by the final one (CL10).
+      // A preliminary result without a final one: the call did not end (CL10).
       return part.preliminary === true
         ? { outcome: 'open', ...decided }
         : { ...succeeded(valueOf(part, 'output', 'result') ?? null), ...decided }
@@ -116,7 +116,7 @@ function readState(part: JsonObject, at: number, mend: ReportMend): State {
       if (known === undefined) {
         return { outcome: { state: 'failed', cause: 'tool-error', error }, ...decided }
       }
-      // Who decided is in the approval, or nowhere.
+      // The decision is in the approval only.
       const { decision: _, ...end } = known
       return { ...end, ...decided }
     }
@@ -131,14 +131,14 @@ function readState(part: JsonObject, at: number, mend: ReportMend): State {
   }
 }
 
-/** A part that has lost its state, or never had one: by what else it says. */
+/** A part without a state is judged by its other fields. */
 function readStatelessEnd(part: JsonObject, at: number, mend: ReportMend): ReadOutcome {
   const error = fieldOf(part, 'errorText', 'error')
   const name = (textOf(part, 'type') ?? '').slice('tool-'.length)
   return readStatusOutcome(name, error === undefined ? part : { ...part, error }, at, mend)
 }
 
-/** A newer message denies too, and then nobody decided: only the reason tells the two apart. */
+/** A newer message denies a call too, without a decision: only the reason distinguishes the two. */
 function deny(decision: ReadDecision | undefined, at: number): State {
   const feedback = decision?.feedback
   const known = feedback === undefined ? undefined : readErrorText(feedback, at)

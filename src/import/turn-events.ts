@@ -18,21 +18,21 @@ import type {
   OldTurn,
 } from './old-message.ts'
 
-/** Who stands in for the people of old data, whose names nobody kept. */
+/** The name of people in old data, which has no names. */
 export const importer = 'import'
 
 export interface TurnEventsOptions {
   readonly turnId: MessageId
   readonly replyTo: MessageId | null
   readonly at: number
-  /** A newer message of the user denies what still waits (AP8). */
+  /** Whether a newer message of the user denies the calls that still wait (AP8). */
   readonly isFollowedByUser: boolean
-  /** Gives the next call of the turn its id. */
+  /** Returns the id of the turn's next call. */
   readonly nextCallId: (old: string | undefined) => CallId
   readonly mend: ReportMend
 }
 
-/** An old turn as the events that a turn of today leaves: it has ended, and nothing in it is open. */
+/** The events of an old turn: it has ended, and nothing in it is open. */
 export function toTurnEvents(old: OldTurn, place: TurnEventsOptions): readonly NewTurnEvent[] {
   const events: NewTurnEvent[] = []
   const add = (body: TurnEventBody, at: number = place.at) => {
@@ -75,18 +75,18 @@ export function toTurnEvents(old: OldTurn, place: TurnEventsOptions): readonly N
     events.map((event, offset) => ({ ...event, seq: offset + 1 })),
   )
   const endedAt = events.reduce((latest, event) => Math.max(latest, event.at), place.at)
-  const ending = planTurnEnd(turn, old.ending ?? seeEnding(old, place), endedAt)
-  const said = (old.feedback ?? []).map((each): NewTurnEvent => ({
+  const ending = planTurnEnd(turn, old.ending ?? deriveEnding(old, place), endedAt)
+  const feedback = (old.feedback ?? []).map((each): NewTurnEvent => ({
     ...each,
     type: 'feedback-given',
     turnId: place.turnId,
   }))
-  return [...events, ...ending, ...said]
+  return [...events, ...ending, ...feedback]
 }
 
-/** The number that the data gives a step, where it is one that a next step can have. */
-const nextIndex = (last: number, told: number | undefined): number =>
-  told !== undefined && told > last && told < 1e6 ? told : last + 1
+/** The index of a step in the data, if it is larger than that of the step before. */
+const nextIndex = (last: number, given: number | undefined): number =>
+  given !== undefined && given > last && given < 1e6 ? given : last + 1
 
 const isText = (part: OldPart): part is OldText => part.type === 'text' || part.type === 'reasoning'
 
@@ -116,7 +116,7 @@ function addArguments(call: OldCall, id: CallId, add: Add): void {
   add({ type: 'call-input-appended', callId: id, delta: call.input.text }, call.createdAt)
 }
 
-/** Only a call that is whole can have waited, and one that was rejected cannot have run. */
+/** Only a call with complete arguments can have waited, and a rejected one cannot have run. */
 const needsDecision = ({ input, decision, outcome, startedAt, needsApproval }: OldCall): boolean =>
   input.kind === 'complete' &&
   (outcome === 'waiting' ||
@@ -154,16 +154,20 @@ function addOutcome(call: OldCall, callId: CallId, place: TurnEventsOptions, add
   }
 }
 
-/** `undefined`: the end of the turn closes it. */
+/** `undefined`: the end of the turn closes the call. */
 function outcomeOf(
   call: OldCall,
   { isFollowedByUser, mend }: TurnEventsOptions,
 ): CallOutcome | undefined {
   if (call.outcome === 'waiting' && isFollowedByUser) {
-    mend(`Nobody decided on the call of ${call.name} before the next message: it is denied.`)
+    mend(`The call of ${call.name} was not decided before the next message: it is denied.`)
     return { state: 'denied', cause: 'superseded' }
   }
-  if (call.outcome === 'waiting' || call.outcome === 'open') {
+  if (call.outcome === 'waiting') {
+    mend(`Nobody had decided on the call of ${call.name}: it is interrupted.`)
+    return { state: 'interrupted', cause: 'superseded', supersededBy: 'import' }
+  }
+  if (call.outcome === 'open') {
     mend(`The call of ${call.name} was left open: it is interrupted.`)
     return undefined
   }
@@ -185,7 +189,7 @@ function endOf(step: OldStep, hasCalls: boolean): TurnEventBody {
   return { type: 'step-ended', finishReason }
 }
 
-function seeEnding(
+function deriveEnding(
   { steps, isComplete }: OldTurn,
   { isFollowedByUser }: TurnEventsOptions,
 ): TurnEnding {
@@ -197,7 +201,8 @@ function seeEnding(
   if (last !== undefined && outcomesOf(last).includes('stopped')) return { kind: 'stopped' }
   const outcomes = steps.flatMap(outcomesOf)
   if (hasAnswer || outcomes.includes('open')) return { kind: 'interrupted' }
-  // The calls ran and no answer came: nobody is asked to go on where the user already has.
+  // The calls ran and no answer came. If the user has written again, the turn is superseded and cannot be
+  // continued.
   if (isFollowedByUser) return { kind: 'superseded' }
   return { kind: outcomes.length === 0 ? 'interrupted' : 'no-answer' }
 }

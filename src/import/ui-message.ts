@@ -1,4 +1,4 @@
-import { takeFeedback } from '../core/feedback.ts'
+import { splitFeedback } from '../core/feedback.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { TurnEnding } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
@@ -26,7 +26,7 @@ export function readUiMessage(message: JsonObject, at: number, mend: ReportMend)
     plainContext(at, mend),
   )
   const content = textOf(message, 'content') ?? ''
-  const { metadata, feedback } = takeFeedback(withoutVersions(fieldOf(message, 'metadata')))
+  const { metadata, feedback } = splitFeedback(withoutVersions(fieldOf(message, 'metadata')))
   return withDefined(
     {
       kind: 'turn',
@@ -42,12 +42,13 @@ export function readUiMessage(message: JsonObject, at: number, mend: ReportMend)
   )
 }
 
-/** A text that says it is of an attempt that was broken off and made again (AG8). */
+/** A text that is marked as part of an attempt that was broken off and run again (AG8). */
 const isAttempt = (part: OldPart): boolean =>
   part.type === 'text' &&
   textOf(objectOf(part.providerMetadata ?? {}, 'holdfast') ?? {}, 'attempt') === 'abandoned'
 
-function readAttempt(step: OldStep): OldStep {
+/** A step with such a text was broken off; the mark is not part of the text. */
+export function readAttempt(step: OldStep): OldStep {
   if (!step.parts.some(isAttempt)) return step
   const parts = step.parts.map((part): OldPart => {
     if (!isAttempt(part) || part.type !== 'text') return part
@@ -61,7 +62,7 @@ function readAttempt(step: OldStep): OldStep {
 const isNote = (part: Json): boolean =>
   isJsonObject(part) && part.type === 'data-holdfast' && part.id === 'holdfast'
 
-/** How a turn ended that did not complete, as `projectUiMessage` says it. */
+/** How a turn that did not complete ended, from the note that `projectUiMessage` writes. */
 function readNote(part: Json | undefined): TurnEnding | undefined {
   const data = isJsonObject(part) ? objectOf(part, 'data') : undefined
   const status = data === undefined ? undefined : textOf(data, 'status')
@@ -94,8 +95,8 @@ export function hasStoredTools(message: JsonObject): boolean {
 }
 
 /**
- * A message whose own parts are text only, while its metadata has them whole, or says which tools ran
- * (LE2). Either may be there without the other.
+ * A message whose own parts are text only, while its metadata has all parts, or the tools that ran (LE2).
+ * Either may be present without the other.
  */
 export function readToolsUsedMessage(message: JsonObject, at: number, mend: ReportMend): OldTurn {
   const metadata = objectOf(message, 'metadata') ?? {}
@@ -126,7 +127,7 @@ function fullerParts(message: JsonObject): readonly Json[] {
 const isText = (part: Json): boolean =>
   isJsonObject(part) && (part.type === 'text' || part.type === 'step-start')
 
-/** Some apps kept no more than the names. */
+/** Some apps stored only the names. */
 function toEntry(value: Json, index: number, mend: ReportMend): readonly JsonObject[] {
   const entry = decodeColumn(value)
   if (isJsonObject(entry)) return [entry]

@@ -7,7 +7,7 @@ import type { ReportMend, OldUserMessage } from './old-message.ts'
 
 const fileLists = ['experimental_attachments', 'attachments', 'files'] as const
 
-/** What a person wrote, in any of the formats. */
+/** A person's message, in any of the formats. */
 export function readUserMessage(
   message: JsonObject,
   role: OldUserMessage['role'],
@@ -27,7 +27,15 @@ export function readUserMessage(
   )
 }
 
-/** Text is the fallback: content is what was written, where the parts say nothing. */
+/** The parts of a person's message that has its text and its files beside each other. */
+export const toUserParts = (text: string, message: JsonObject): readonly Json[] => [
+  ...(text === '' ? [] : [{ type: 'text', text }]),
+  ...listOf(message, 'files').map((file) =>
+    isJsonObject(file) ? { ...file, type: 'file' } : file,
+  ),
+]
+
+/** Text is the fallback: the content is used where the parts have no text. */
 function addContent(parts: readonly UserPart[], content: Json | undefined): readonly UserPart[] {
   if (typeof content !== 'string') return parts
   const hasWords = parts.some((part) => part.type === 'text' && part.text.trim() !== '')
@@ -58,7 +66,7 @@ function readAttachment(value: Json, where: string, mend: ReportMend): readonly 
 
 export type ReadFile = Omit<Extract<UserPart, { readonly type: 'file' }>, 'type'>
 
-/** A file or a picture in any spelling. `undefined`: there is neither an address nor bytes. */
+/** A file or an image under any of its names. `undefined`: it has neither a URL nor bytes. */
 export function readFile(file: JsonObject): ReadFile | undefined {
   const stated = textOf(file, 'mediaType', 'contentType', 'mimeType')
   const bytes = textOf(file, 'data', 'image')
@@ -69,7 +77,7 @@ export function readFile(file: JsonObject): ReadFile | undefined {
   return withDefined({ mediaType, url }, { filename: textOf(file, 'filename', 'name') })
 }
 
-/** AI SDK 4 keeps the bare base64 text; an address is what everything since then takes. */
+/** AI SDK 4 has bare base64 text; everything since then has a URL. */
 const toUrl = (data: string, mediaType = 'application/octet-stream'): string =>
   /^[a-z][a-z0-9+.-]*:/i.test(data) ? data : `data:${mediaType};base64,${data}`
 

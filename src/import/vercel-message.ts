@@ -16,6 +16,8 @@ import {
   decodeColumn,
 } from './old-fields.ts'
 import type { ReportMend, MessagePart, OldCall, OldStep, OldTurn } from './old-message.ts'
+import { readAttempt } from './ui-message.ts'
+import { toUserParts } from './user-message.ts'
 import { addListedCalls, addMissingContent, hasCall, textOfStep, toSteps } from './steps.ts'
 
 /** An assistant message of AI SDK 4, with or without parts (LE1). */
@@ -30,14 +32,24 @@ export function readVercelMessage(message: JsonObject, at: number, mend: ReportM
   const attempts = annotations.flatMap((mark) =>
     textOf(mark, 'attempt') === 'abandoned' ? [fieldOf(mark, 'part')] : [],
   )
+  const steering = annotations.filter(isSteeringNote)
+  const values = partsOf(message)
   const parts = readParts(
-    // What follows a broken attempt is of the next step, also where that is a call.
-    partsOf(message).flatMap((part, index) =>
-      attempts.includes(index) ? [part, { type: 'step-start' }] : [part],
-    ),
+    [null, ...values].flatMap((part, after): readonly Json[] => {
+      const isAttempt = attempts.includes(after - 1)
+      const joined = steering.filter((note) => placeOf(note, values) === after).map(toSteeringPart)
+      return [
+        ...(after === 0 ? [] : [isAttempt ? toAttempt(part) : part]),
+        ...joined,
+        ...(isAttempt || joined.length > 0 ? [stepStart] : []),
+      ]
+    }),
     context,
   )
-  const steps = own === undefined ? toSteps(parts, 'loose') : readExactSteps(parts, content)
+  const steps =
+    own === undefined
+      ? toSteps(parts, 'loose')
+      : readExactSteps(parts, content, steering.length > 0).map(readAttempt)
   const whole = addListedCalls(steps, readInvocations(message, context))
   return withDefined({ kind: 'turn', steps: addMissingContent(whole, content) } as const, {
     id,
@@ -47,7 +59,39 @@ export function readVercelMessage(message: JsonObject, at: number, mend: ReportM
   })
 }
 
-/** The older `toolInvocations`: the same calls as in the parts, where both are there. */
+/** What follows a broken attempt, or a message that joined, belongs to the next step, also if it is a call. */
+const stepStart = { type: 'step-start' } as const
+
+/** As `projectUiMessage` marks it (AG8). */
+const toAttempt = (part: Json): Json =>
+  isJsonObject(part) ? { ...part, providerMetadata: { holdfast: { attempt: 'abandoned' } } } : part
+
+/** A message that joined the turn, as `projectVercelMessage` writes it (IN3). */
+const isSteeringNote = (mark: Json): mark is JsonObject =>
+  isJsonObject(mark) &&
+  idOf(mark, 'steering') !== undefined &&
+  textOf(mark, 'text') !== undefined &&
+  Object.keys(mark).every((name) => steeringMarks.has(name))
+
+const steeringMarks: ReadonlySet<string> = new Set(['steering', 'step', 'part', 'text', 'files'])
+
+const toSteeringPart = (note: JsonObject): JsonObject =>
+  withDefined(
+    {
+      type: 'steering-message',
+      id: idOf(note, 'steering') ?? '',
+      parts: toUserParts(textOf(note, 'text') ?? '', note),
+    },
+    { step: fieldOf(note, 'step') },
+  )
+
+/** How many parts stand before it; all of them where it does not say so. */
+function placeOf(note: JsonObject, parts: readonly Json[]): number {
+  const place = fieldOf(note, 'part')
+  return typeof place === 'number' && place >= 0 && place < parts.length ? place : parts.length
+}
+
+/** The older `toolInvocations`: the same calls as in the parts, where both are present. */
 export function readInvocations(
   message: JsonObject,
   context: InvocationContext,
@@ -59,7 +103,7 @@ export function readInvocations(
   return mergeRepeatedCalls(calls, mend)
 }
 
-/** Annotations of the app's own are kept where apps have had such things since. */
+/** Annotations of the app's own are kept in the metadata, where later versions have such data. */
 function metadataOf(message: JsonObject): Json | undefined {
   const metadata = fieldOf(message, 'metadata')
   const annotations = annotationsOf(message).filter((mark) => !isOurs(mark))
@@ -71,7 +115,8 @@ const ourMarks =
   /^(?:toolCallId|tool_call_id|messageId|message_id|validated|isComplete|is_complete|isError|part|attempt)$/
 
 const isOurs = (mark: Json): boolean =>
-  isJsonObject(mark) && Object.keys(mark).every((name) => ourMarks.test(name))
+  isSteeringNote(mark) ||
+  (isJsonObject(mark) && Object.keys(mark).every((name) => ourMarks.test(name)))
 
 /** Before there were parts, the reasoning was a field of its own. */
 function partsOf(message: JsonObject): readonly Json[] {
@@ -85,7 +130,7 @@ function partsOf(message: JsonObject): readonly Json[] {
   ]
 }
 
-/** An annotation may be the JSON text of one. */
+/** An annotation may be JSON text. */
 const annotationsOf = (message: JsonObject): readonly Json[] =>
   listOf(message, 'annotations').map((mark) => decodeColumn(mark) ?? mark)
 
@@ -96,24 +141,31 @@ function marksFinder(
   const marks = new Map<string, CallMarks>()
   for (const mark of annotations) {
     const id = idOf(mark, 'toolCallId', 'tool_call_id')
-    // Annotations are added as a call goes on: what a later one says holds.
+    // Annotations are added while a call runs: a later one replaces an earlier one.
     if (id !== undefined) marks.set(id, { ...marks.get(id), ...readMarks(mark, mend) })
   }
   return (id) => (id === undefined ? undefined : marks.get(id)) ?? {}
 }
 
 /**
- * A message that `projectVercelMessage` wrote: the answer is the last text that is the content, and
- * what else was said without a call is an attempt that was broken off.
+ * A message that `projectVercelMessage` wrote: the answer is the last text that equals the content, and any
+ * other text without a call is an attempt that was broken off, or an answer to what was said before (IN3).
  */
-function readExactSteps(parts: readonly MessagePart[], content: string): readonly OldStep[] {
+function readExactSteps(
+  parts: readonly MessagePart[],
+  content: string,
+  isSteered: boolean,
+): readonly OldStep[] {
   const isAnswer = (part: MessagePart) => part.type === 'text' && part.text === content
   const at = content.trim() === '' ? -1 : parts.findLastIndex(isAnswer)
   const answer = parts[at]
   const marked: readonly MessagePart[] =
     answer === undefined ? parts : parts.toSpliced(at + 1, 0, { type: 'step-start' })
   return toSteps(marked, 'exact').map((step) =>
-    hasCall(step) || textOfStep(step) === '' || step.parts.some((part) => part === answer)
+    isSteered ||
+    hasCall(step) ||
+    textOfStep(step) === '' ||
+    step.parts.some((part) => part === answer)
       ? step
       : { ...step, flaw: 'draft' },
   )

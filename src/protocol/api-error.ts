@@ -1,16 +1,16 @@
 import type { Json } from '../core/json.ts'
 
 /**
- * An answer that is not the one that was asked for: `{error: {code, message, …details}}` with a status.
- * The server throws it and the client throws it again, so both ends tell the same thing (HT1).
+ * An error response: `{error: {code, message, …details}}` with a status. The server throws it and the client
+ * throws it again, so both ends have the same error (HT1).
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
-  /** 0 where there was no answer at all. */
+  /** 0 where there was no response at all. */
   readonly status: number
   readonly code: string
   readonly details: Readonly<Record<string, Json>>
-  /** How long the server asked to wait before the next try (`Retry-After`); 0 if it did not. */
+  /** How long the server asks to wait before the next attempt (`Retry-After`); 0 if it does not. */
   readonly retryAfterMs: number
 
   constructor(

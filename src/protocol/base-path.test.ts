@@ -37,7 +37,7 @@ it.each([
   expect(toBasePath(given)).toBeNull()
 })
 
-it('[OP5d] what is under a base path is what stands behind it and a slash', () => {
+it('[OP5d] a path is under a base path if the base path and a slash precede it', () => {
   expect(withoutBasePath('/chat/v1/api/threads', '/chat/v1')).toBe('/api/threads')
   expect(withoutBasePath('/chat/v10/api/threads', '/chat/v1')).toBeNull()
   expect(withoutBasePath('/chat/v1', '/chat/v1')).toBeNull()

@@ -1,9 +1,9 @@
 import type { OptionRule } from '../core/check-options.ts'
 
 /**
- * The path that all routes stand under, as every address is made with it: empty, or with a slash before it and none
- * behind. Null for what is no path: an address with a host or a query, a segment that is empty or that a browser would
- * resolve away, or characters that a browser would write in another way than they stand in the request.
+ * The path under which all routes are mounted, normalised: empty, or with a slash before it and none after
+ * it. Null for what is not a path: a URL with a host or a query, a segment that is empty or that a browser
+ * would resolve away, or characters that a browser would encode differently from the request.
  */
 export function toBasePath(value: unknown): string | null {
   if (typeof value !== 'string') return null
@@ -13,18 +13,18 @@ export function toBasePath(value: unknown): string | null {
   const isPath =
     segments.shift() === '' &&
     segments.every((segment) => /^(?:[\w.~!$&'()*+,;=:@-]|%[0-9A-F]{2})+$/.test(segment)) &&
-    // A dot in its percent form is a dot to a browser.
+    // A browser treats the percent form of a dot as a dot.
     segments.every((segment) => !/^(?:\.|%2E){1,2}$/.test(segment))
   return isPath ? path : null
 }
 
-/** What follows the base path, with its slash; null where the address is not under it. */
+/** What follows the base path, with its slash; null where the URL is not under it. */
 export function withoutBasePath(pathname: string, basePath: string): string | null {
   if (basePath === '') return pathname
   return pathname.startsWith(`${basePath}/`) ? pathname.slice(basePath.length) : null
 }
 
-/** One rule for the handler and for the clients: they have to agree. */
+/** One rule for the handler and for the clients, which have to agree. */
 export const basePathRule: OptionRule = {
   range: 'a path such as "/chat/v1": a slash, then segments of an address as a browser writes them',
   fits: (value) => toBasePath(value) !== null,

@@ -13,10 +13,13 @@ import type { InputMode } from '../core/queued-input.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { withoutVersions } from '../core/versions.ts'
 
-/** What becomes of a message that arrives while a turn runs (IN1). `reject`: it is refused, and not stored. */
+/** What happens to a message that arrives while a turn runs (IN1). `reject`: it is refused, and not stored. */
 export type WhenBusy = InputMode | 'reject'
 
-/** What a client of the AI SDK asks for with one POST. The rest of its history is not ours to believe. */
+/**
+ * What a client of the AI SDK requests with one POST. The history that it sends along is not trusted, and not
+ * read.
+ */
 export type ChatRequest = { readonly threadId: ThreadId } & (
   | {
       readonly kind: 'send'
@@ -27,9 +30,9 @@ export type ChatRequest = { readonly threadId: ThreadId } & (
       }
       /** The message that is edited: it and what follows it are replaced. */
       readonly replaces?: MessageId
-      /** What the agent is given (AG2), as it came. */
+      /** The choices for the agent (AG2), as they were sent. */
       readonly choices?: Json
-      /** What becomes of it if a turn runs (IN1). */
+      /** What happens to the message if a turn runs (IN1). */
       readonly whenBusy?: WhenBusy
     }
   | {
@@ -38,13 +41,16 @@ export type ChatRequest = { readonly threadId: ThreadId } & (
       readonly choices?: Json
       readonly whenBusy?: WhenBusy
     }
-  /** What people and the client's own tools said about calls of a turn. */
+  /** Decisions of people and outputs of client-side tools for calls of a turn. */
   | {
       readonly kind: 'answers'
       readonly messageId: MessageId
       readonly decisions: readonly ChatDecision[]
       readonly outputs: readonly ChatOutput[]
-      /** The message as the client has it: where it stands, not what is true. */
+      /**
+       * The parts of the message as the client has them: they show which state the client has seen, not what
+       * is stored.
+       */
       readonly parts: readonly Json[]
     }
 )
@@ -62,7 +68,7 @@ export interface ChatOutput {
     | { readonly kind: 'error'; readonly error: string }
 }
 
-/** Reads the body that the default transports of AI SDK 5, 6 and 7 send. */
+/** Parses the body that the default transports of AI SDK 5, 6 and 7 send. */
 export function parseChatBody(body: unknown): ChatRequest {
   if (!isJsonObject(body)) throw bad('The body is a JSON object.')
   const threadId = parseThreadId(body.id)
@@ -78,7 +84,8 @@ export function parseChatBody(body: unknown): ChatRequest {
   if (body.trigger !== undefined && body.trigger !== 'submit-message') {
     throw bad('"trigger" is "submit-message" or "regenerate-message".')
   }
-  if (last === undefined) throw bad('"messages" has the message to answer, or "message" is it.')
+  if (last === undefined)
+    throw bad('The body needs "messages" with the message to answer, or "message".')
   if (last.role === 'assistant') return toAnswers(threadId, last)
   if (last.role !== 'user') throw bad('The last message is a user message.')
   const message = withDefined(
@@ -97,9 +104,9 @@ export const busyWords: readonly WhenBusy[] = ['queue', 'steer', 'interrupt', 'r
 
 function parseWhenBusy(value: unknown): WhenBusy | undefined {
   if (value === undefined || value === null) return undefined
-  const found = busyWords.find((word) => word === value)
-  if (found === undefined) throw bad(`"whenBusy" is one of ${busyWords.join(', ')}.`)
-  return found
+  const mode = busyWords.find((each) => each === value)
+  if (mode === undefined) throw bad(`"whenBusy" is one of ${busyWords.join(', ')}.`)
+  return mode
 }
 
 function lastMessage(body: JsonObject): JsonObject | undefined {
@@ -110,7 +117,7 @@ function lastMessage(body: JsonObject): JsonObject | undefined {
   return last
 }
 
-/** What a person says: texts and files; a message without either is refused. */
+/** A person's parts: texts and files; a message without either is refused. */
 export function parseUserParts(message: JsonObject): readonly UserPart[] {
   const { content } = message
   const plain = typeof content === 'string' ? [{ type: 'text', text: content }] : undefined
@@ -163,7 +170,7 @@ function toAnswers(threadId: ThreadId, message: JsonObject): ChatRequest {
   const answers = parseAnswers(message)
   const messageId = parseMessageId(message.id)
   if (answers.decisions.length === 0 && answers.outputs.length === 0) {
-    throw bad('The last message is the assistant’s and answers nothing.')
+    throw bad('The last message is the assistant’s and has no new decision or result.')
   }
   return { kind: 'answers', threadId, messageId, ...answers }
 }

@@ -12,11 +12,11 @@ import { parseEvent } from '../core/parse-event.ts'
 export type EventFrame = {
   readonly after: Seq
   readonly seq: Seq
-  /** The inputs that wait at `seq`, as pages show them, where the frame may have changed them (IN2). */
+  /** The waiting inputs at `seq`, as pages show them; set where the frame may have changed them (IN2). */
   readonly queue?: readonly object[]
 } & ({ readonly events: readonly LedgerEvent[] } | { readonly turn: Turn })
 
-/** Cuts a run of changes into frames, one per commit. */
+/** Splits a run of changes into frames, one per commit. */
 export function toEventFrames(
   after: Seq,
   changes: readonly (Change & { readonly commit: Seq })[],
@@ -51,7 +51,7 @@ export function toEventFrames(
     : [...frames.slice(0, -1), { ...last, queue }]
 }
 
-/** The same frame as the changes that `foldThread` takes. */
+/** The changes of a frame, for `foldThread`. */
 export function toChanges(frame: EventFrame): readonly Change[] {
   return 'turn' in frame
     ? [{ kind: 'turn', seq: frame.seq, turn: frame.turn }]
@@ -59,8 +59,8 @@ export function toChanges(frame: EventFrame): readonly Change[] {
 }
 
 /**
- * A frame from the text of a server-sent event; null if it is none. An event of a type that this version does not
- * know keeps its number and changes nothing: the server may be newer than the page that is open.
+ * Parses the data of a server-sent event; null if it is not a frame. An event of a type that this version
+ * does not have keeps its seq and changes nothing: the server may be newer than the open page.
  */
 export function parseEventFrame(data: string): EventFrame | null {
   let frame: unknown

@@ -1,4 +1,4 @@
-/** Splits text that comes in pieces into lines, which end with LF, CRLF or CR. */
+/** Splits text that arrives in pieces into lines, which end with LF, CRLF or CR. */
 export interface LineSplitter {
   /** The lines that are complete with this piece. */
   push(text: string): readonly string[]
@@ -6,7 +6,7 @@ export interface LineSplitter {
   end(): readonly string[]
 }
 
-/** Looks at each character once: a long line in many pieces takes time in proportion to its length. */
+/** Reads each character once: a long line in many pieces costs time in proportion to its length. */
 export function createLineSplitter(): LineSplitter {
   let pieces: string[] = []
   /** A CR ended the last piece. An LF at the start of the next belongs to the same line end. */

@@ -1,12 +1,12 @@
 import { fingerprint } from '../core/fingerprint.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 
-/** Where an entry of a list stands: whole numbers from the coarsest to the finest, the first from 1. */
+/** The position of an entry in a list: whole numbers from the coarsest to the finest, the first from 1. */
 export type Place = readonly number[]
 
 /**
- * An opaque place in a list: where the page before ended, and a fingerprint of the list it belongs
- * to, so that a cursor of another thread is refused instead of silently giving another place (PG4).
+ * An opaque cursor: the position where the page before ended, and a fingerprint of the list it belongs to, so
+ * that a cursor of another thread is refused instead of silently pointing to a wrong position (PG4).
  */
 export const toCursor = (list: string, place: number): string =>
   toPlaceCursor(list, { place: [place] })
@@ -19,11 +19,11 @@ export function parseCursor(list: string, cursor: string): number {
 
 export interface PlaceCursor {
   readonly place: Place
-  /** A word on which history of the list it belongs to (OP6). */
+  /** Identifies the history of the list that the position belongs to (OP6). */
   readonly history?: string
 }
 
-/** The same for a place that takes several numbers to say, and may say which history it is in. */
+/** The same for a position of several numbers, with an optional history. */
 export function toPlaceCursor(list: string, { place, history }: PlaceCursor): string {
   const written = place.map((number) => number.toString(36)).join('.')
   const parts = history === undefined ? [written] : [written, history]
@@ -35,15 +35,15 @@ export function parsePlaceCursor(list: string, cursor: string): PlaceCursor {
   const place = written.split('.').map((text) => Number.parseInt(text, 36))
   const isPlace = place.every((number, index) => isPlaceNumber(number, index === 0 ? 1 : 0))
   const [history] = rest
-  const found = rest.length === 2 && history !== undefined ? { place, history } : { place }
-  if (!isPlace || toPlaceCursor(list, found) !== cursor) throw badCursor()
-  return found
+  const parsed = rest.length === 2 && history !== undefined ? { place, history } : { place }
+  if (!isPlace || toPlaceCursor(list, parsed) !== cursor) throw badCursor()
+  return parsed
 }
 
 const isPlaceNumber = (value: number, least: number): boolean =>
   Number.isSafeInteger(value) && value >= least
 
-/** Below 0: the left one stands before the right one. A place that ends early stands first. */
+/** Below 0: the left one comes first. A position that is a prefix of another comes before it. */
 export function comparePlaces(left: Place, right: Place): number {
   for (let index = 0; index < Math.max(left.length, right.length); index++) {
     const difference = (left[index] ?? -1) - (right[index] ?? -1)
@@ -58,11 +58,11 @@ const badCursor = (): HoldfastError =>
     'This cursor is malformed or belongs to another list. Start again without one.',
   )
 
-/** How many entries a page has when nobody says. */
+/** How many entries a page has by default. */
 export const defaultLimit = 25
 const mostEntries = 200
 
-/** PG5: a limit outside 1–200 is refused, never quietly changed. */
+/** PG5: a limit outside 1–200 is refused, never silently changed. */
 export function parseLimit(value: unknown, name = 'limit'): number {
   const limit = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value
   if (

@@ -3,9 +3,9 @@ import { createLineSplitter } from './lines.ts'
 /** One server-sent event. */
 export interface SseEvent {
   readonly type: 'event'
-  /** Its own `id`, not one that an earlier event had. */
+  /** Its own `id`, not that of an earlier event. */
   readonly id: string | undefined
-  /** Its name; most have none. */
+  /** Its `event` field; most have none. */
   readonly event: string | undefined
   /** Its `data` lines, joined by line feeds. */
   readonly data: string
@@ -18,18 +18,18 @@ export interface SseComment {
 }
 
 export interface SseDecoder {
-  /** What is complete with this piece of decoded text, in order. */
+  /** The events and comments that are complete with this piece of decoded text, in order. */
   push(text: string): readonly (SseEvent | SseComment)[]
   /**
-   * The event that the stream ended in before its blank line. A browser drops it; a reader that must tell a stream
-   * that broke off from one that ended wants it.
+   * The event in which the stream ended before its blank line. A browser drops it; a reader that
+   * distinguishes a stream that broke off from one that ended needs it.
    */
   end(): readonly (SseEvent | SseComment)[]
 }
 
 /**
- * Decodes the event stream format of the HTML standard, wherever its text was cut, in linear time. Fields
- * other than `id`, `event` and `data` are passed over, and so is an event without `data`.
+ * Decodes the event stream format of the HTML standard, wherever its text was split, in linear time. Fields
+ * other than `id`, `event` and `data` are ignored, and so is an event without `data`.
  */
 export function createSseDecoder(): SseDecoder {
   const lines = createLineSplitter()
@@ -38,12 +38,12 @@ export function createSseDecoder(): SseDecoder {
   let data: string[] = []
 
   const dispatch = (): readonly SseEvent[] => {
-    const found: readonly SseEvent[] =
+    const events: readonly SseEvent[] =
       data.length === 0 ? [] : [{ type: 'event', id, event, data: data.join('\n') }]
     id = undefined
     event = undefined
     data = []
-    return found
+    return events
   }
   const read = (line: string): readonly (SseEvent | SseComment)[] => {
     if (line === '') return dispatch()

@@ -14,45 +14,42 @@ import { createToolCallsClient, type ToolCallsSnapshot } from '../client/tool-ca
 
 /** The clients of one page. A thread has one client however many components show it. */
 export interface Clients {
-  /** What every request of the page is made with. */
+  /** The API options of every request of the page. */
   readonly api: ApiOptions
   /** What the person may choose for an answer. */
   readonly agent: ExternalStore<AgentInfo>
   /** The list of threads. */
   readonly threads: ThreadListClient
   /**
-   * Another list, of the archive or of what is pinned; the same one each time. What is changed or removed in one list is seen in
+   * Another list, of archived or of pinned threads; the same client each time. Changes and removals in one list show in
    * the others.
-   *
    * @default filter none: `threads`
    */
   threadList(filter?: ThreadListFilter): ThreadListClient
   /**
-   * The client of a thread, the same one each time. `isNew`: the thread begins with its first message; this
-   * counts only for whoever asks first.
-   *
+   * The client of a thread, the same one each time. `isNew`: the thread is created by its first message; used only by
+   * the first call for this thread.
    * @default isNew false
    */
   thread(id: string, isNew?: boolean): ThreadClient
-  /** What a link shows; the same client each time. */
+  /** The client of a shared thread, the same one each time. */
   shared(shareId: string): SharedThreadClient
-  /** The calls of a message; all that show them share one. */
+  /** The calls of a message; all components that show them share one client. */
   toolCalls(messageId: string, include?: 'all'): ExternalStore<ToolCallsSnapshot>
 }
 
 /** For widgets that work without a provider too. */
 export const ClientsContext = createContext<Clients | null>(null)
 
-/** The props of `<HoldfastProvider>`: where the server is, and what requests carry. */
+/** The props of `<HoldfastProvider>`: the server's address, and the headers of requests. */
 export interface HoldfastProviderProps extends ApiOptions {
-  /** What may use the hooks and the widgets. */
+  /** The components that may use the hooks and the widgets. */
   readonly children: ReactNode
 }
 
 /**
- * Gives the hooks and widgets below it their clients. New options mean new clients, so `headers` and `fetch`
- * should be the same functions from one drawing to the next.
- *
+ * Provides clients to the hooks and widgets below it. New options mean new clients, so `headers` and `fetch` should be
+ * the same functions on every render.
  * @example
  * <HoldfastProvider baseUrl="https://chat.example.com">
  *   <Thread threadId={id} />
@@ -84,7 +81,7 @@ const mostThreads = 20
 const mostMessages = 500
 
 function createClients(api: ApiOptions): Clients {
-  // The most recently shown stay warm, so that going back to a thread shows it at once.
+  // The most recently shown threads stay loaded, so that going back to one shows it at once.
   const threads = createKeeper<ThreadClient>(mostThreads)
   const shared = createKeeper<SharedThreadClient>(mostThreads)
   const messages = createKeeper<ExternalStore<ToolCallsSnapshot>>(mostMessages)
@@ -110,7 +107,7 @@ function createClients(api: ApiOptions): Clients {
   }
 }
 
-/** Makes what is asked for once, and lets go of what was not asked for the longest. */
+/** A cache that creates each item once, and evicts the least recently used one. */
 function createKeeper<Item>(most: number): (key: string, create: () => Item) => Item {
   const kept = new Map<string, Item>()
   return (key, create) => {

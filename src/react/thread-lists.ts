@@ -5,7 +5,7 @@ import {
   type ThreadListFilter,
 } from '../client/thread-list-client.ts'
 
-/** The lists of one page: one client for each filter, and what happens in one is seen in all (FK2). */
+/** The lists of one page: one client for each filter; a change in one shows in all (FK2). */
 export function createThreadLists(
   api: ApiOptions,
 ): (filter?: ThreadListFilter) => ThreadListClient {
@@ -37,7 +37,7 @@ export function createThreadLists(
           async commit() {
             try {
               await removal.commit()
-              // Read without it first, or it would be back for a moment.
+              // Refreshed before the removal is undone in the other lists, or the thread would reappear for a moment.
               await refreshOthers(own)
             } finally {
               showElsewhere()

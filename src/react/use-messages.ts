@@ -7,9 +7,9 @@ export interface UsedMessages {
   readonly messages: readonly Message[]
   /** There are messages before the first one here. */
   readonly hasOlder: boolean
-  /** The next page is on its way. */
+  /** The next page is being loaded. */
   readonly isLoadingOlder: boolean
-  /** Loads one page more. Does nothing when there is none, or one is on its way. */
+  /** Loads one more page. Does nothing when there is none, or one is being loaded. */
   readonly loadOlder: () => Promise<void>
 }
 

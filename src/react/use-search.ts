@@ -2,18 +2,18 @@ import { useEffect, useState } from 'react'
 import { type Api, createApi } from '../client/api.ts'
 import { useClients } from './holdfast-provider.tsx'
 
-/** Where something was found. */
+/** One search result. */
 export interface FoundText {
   readonly threadId: string
-  /** Null: the title was found. */
+  /** Null: the title matched. */
   readonly messageId: string | null
-  /** Of the thread. */
+  /** The title of the thread. */
   readonly title: string
-  /** Plain text around the first hit. */
+  /** Plain text around the first match. */
   readonly snippet: string
-  /** Where in the snippet the words stand: `[start, end]`. */
+  /** The positions of the words in the snippet: `[start, end]`. */
   readonly ranges: readonly (readonly [number, number])[]
-  /** Who said it; null for a title. */
+  /** The role of the message; null for a title. */
   readonly role: 'user' | 'system' | 'assistant' | null
   /** When it was stored, as an ISO date. */
   readonly at: string
@@ -23,19 +23,19 @@ export interface FoundText {
 export interface UsedSearch {
   /** `idle`: there is nothing to search for. */
   readonly status: 'idle' | 'searching' | 'ready' | 'failed'
-  /** Newest first. While the next search is under way, what the one before found. */
+  /** Newest first. While the next search is in flight, the results of the one before. */
   readonly results: readonly FoundText[]
   /** There is more than the first page. */
   readonly hasMore: boolean
 }
 
 const nothing: UsedSearch = { status: 'idle', results: [], hasMore: false }
-/** Somebody types: what they have typed is asked for when they pause. */
+/** The search waits until the user pauses typing. */
 const pauseMs = 150
 
 /**
- * Finds words in the titles and texts of all of one's threads, a moment after the query has changed. All words must be there; the last may
- * be the beginning of one. A query without a letter or digit asks nothing.
+ * Finds words in the titles and texts of all threads of the user, a moment after the query has changed. All words must
+ * occur; the last may be a prefix. A query without a letter or digit sends no request.
  */
 export function useSearch(query: string): UsedSearch {
   const { api: options } = useClients()

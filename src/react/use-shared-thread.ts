@@ -9,13 +9,13 @@ export type UsedSharedThread = Pick<
 > & {
   /** When it was shared, as an ISO date; null until it has been read. */
   readonly sharedAt: string | null
-  /** Loads one page more. Does nothing when there is none, or one is on its way. */
+  /** Loads one more page. Does nothing when there is none, or one is being loaded. */
   readonly loadOlder: () => Promise<void>
 }
 
 /**
- * A thread as a link shows it (FK5): what was there when it was shared, and nothing that came after. Nobody has to be signed in.
- * Throws without a `<HoldfastProvider>`.
+ * A thread as a link shows it (FK5): its content when it was shared, and nothing later. No sign-in is needed. Throws
+ * without a `<HoldfastProvider>`.
  */
 export function useSharedThread(shareId: string): UsedSharedThread {
   const clients = useClients()

@@ -2,24 +2,23 @@ import { useMemo, useSyncExternalStore } from 'react'
 import type { ThreadClient, ThreadSnapshot } from '../client/thread-snapshot.ts'
 import { useClients } from './holdfast-provider.tsx'
 
-/** What `useThread` returns: the state of the thread, and what can be done with it. */
+/** What `useThread` returns: the state of the thread, and its operations. */
 export type UsedThread = ThreadSnapshot &
   Omit<ThreadClient, 'getSnapshot' | 'subscribe' | 'observe'>
 
 /** The options of the hooks that take a thread. */
 export interface UseThreadOptions {
   /**
-   * It begins with its first message. Whoever shows it first must say so: otherwise the server is asked
-   * for it, and the thread is refused as not found.
-   *
+   * The thread is created by its first message. The first component that shows it must set this: otherwise it is
+   * requested from the server, which refuses it as not found.
    * @default false
    */
   readonly isNew?: boolean
 }
 
 /**
- * A thread, live: what it shows, and what can be done with it. All that show the same thread share one
- * connection, which is open as long as one of them is mounted. Throws without a `<HoldfastProvider>`.
+ * A thread, live: its state and its operations. All components that show the same thread share one connection, which is
+ * open while one of them is mounted. Throws without a `<HoldfastProvider>`.
  */
 export function useThread(id: string, options: UseThreadOptions = {}): UsedThread {
   const clients = useClients()

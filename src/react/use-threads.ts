@@ -6,12 +6,12 @@ import type {
 } from '../client/thread-list-client.ts'
 import { useClients } from './holdfast-provider.tsx'
 
-/** What `useThreads` returns: the list so far, and what can be done with it. */
+/** What `useThreads` returns: the loaded list, and its operations. */
 export type UsedThreads = ThreadListSnapshot & Omit<ThreadListClient, 'getSnapshot' | 'subscribe'>
 
 /**
- * The list of threads, newest activity first: those that are not archived, or with a filter those that are, or the pinned ones. It is
- * read when it is first shown, and by `refresh`.
+ * The list of threads, newest activity first: those that are not archived, or with a filter the archived or the pinned
+ * ones. It is read when it is first shown, and by `refresh`.
  */
 export function useThreads({ archived, pinned }: ThreadListFilter = {}): UsedThreads {
   const clients = useClients()

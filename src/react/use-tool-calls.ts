@@ -33,8 +33,8 @@ const noMessage: ExternalStore<ToolCallsSnapshot> = {
 }
 
 /**
- * The calls of one message, live, by its id alone. They follow the thread over the connection that all
- * hooks of that thread share. Without an id nothing is asked.
+ * The calls of one message, live, by its id alone. They follow the thread over the connection that all hooks of that
+ * thread share. Without an id no request is sent.
  */
 export function useToolCalls(
   messageId: string | undefined,

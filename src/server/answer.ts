@@ -7,7 +7,7 @@ import { toErrorResponse } from './http-error.ts'
 import { logToStandardError, summarizeError } from './log-error.ts'
 import { withSafetyHeaders } from './safety-headers.ts'
 
-/** What the log says of a request besides how it ended. */
+/** What the log contains about a request besides its result. */
 export interface Answering {
   readonly url: URL
   /** The route, once it is known: ids are not logged. */
@@ -15,8 +15,8 @@ export interface Answering {
 }
 
 /**
- * Everything that holds for every answer, whichever handler gives it: where a request may come from, what browsers are
- * told, what caches keep, how a failure looks, and the line in the log. Never rejects.
+ * What applies to every response of every handler: allowed origins, security headers, caching, the form of errors, and
+ * the log. Never rejects.
  */
 export async function answer(
   request: Request,
@@ -37,8 +37,12 @@ export async function answer(
   }
   const response = withSafetyHeaders(await respond())
   addCorsHeaders(request, response, options)
-  // What one person may read is not for the cache of a proxy, nor of the browser's next user.
+  // A response is private to one owner: neither a proxy nor the browser's next user may get it from a cache.
   if (!response.headers.has('cache-control')) response.headers.set('cache-control', 'no-store')
+  // Links are read by anybody, search engines too, which must keep neither what a link shows nor that there was one (FK5).
+  if (answering.url.pathname.includes('/api/shares/')) {
+    response.headers.set('x-robots-tag', 'noindex, nofollow')
+  }
   const record: RequestRecord = {
     method: request.method,
     route: answering.route,
@@ -50,11 +54,13 @@ export async function answer(
   return request.method === 'HEAD' ? withoutBody(response) : response
 }
 
-/** Refused because the host's own code threw, with words that only the log may have (HT6). */
+/**
+ * The request was refused because a function of the host application threw; its error text is for the log only (HT6).
+ */
 const isHostFault = (error: unknown): boolean =>
   error instanceof HoldfastError && error.code === 'bad-choices' && error.cause !== undefined
 
-/** A 5xx tells the client that it has been logged, so it is, also where nobody gave a log or the log throws. */
+/** A 5xx response states that the error has been logged, so it is, also without a `log` option or when that throws. */
 function writeLog(record: RequestRecord, { log }: HandlerOptions): void {
   try {
     log?.(record)
@@ -62,12 +68,12 @@ function writeLog(record: RequestRecord, { log }: HandlerOptions): void {
     logToStandardError(toReadableThrown(thrown))
   }
   if (log !== undefined || record.error === undefined) return
-  // A database that is away is no bug of ours: one line for each request, and not where it was met.
+  // An unreachable database is no bug of ours: one line for each request, without the stack.
   logToStandardError(record.status === 500 ? record.error : summarizeError(record.error))
 }
 
 async function withoutBody(response: Response): Promise<Response> {
-  // A stream that nobody will read gives its place back.
+  // A stream that will not be read is cancelled, so that its slot becomes free.
   await response.body?.cancel()
   return new Response(null, response)
 }

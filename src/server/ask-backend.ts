@@ -1,14 +1,14 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { StreamChunk } from '../protocol/data-stream/stream-chunk.ts'
 import { createSseDecoder, type SseComment, type SseEvent } from '../protocol/sse.ts'
-import { messageOf } from '../engine/translate-part.ts'
-import { StreamCutError } from '../engine/model-error.ts'
+import { messageOf } from '../engine/model/translate-part.ts'
+import { StreamCutError } from '../engine/model/model-error.ts'
 import { translateDataStream } from './translate-data-stream.ts'
 
-/** What of a client's headers a backend behind the proxy gets: names, or a function of them. */
+/** Which of the client's headers are forwarded to the backend behind the proxy: names, or a function of the headers. */
 export type ForwardHeaders = readonly string[] | ((headers: Headers) => HeadersInit)
 
-/** Who asks, in which language, and what ties the request to a trace. */
+/** The caller's identity and language, and the request's trace. */
 export const defaultForwardHeaders: readonly string[] = [
   'authorization',
   'cookie',
@@ -19,7 +19,7 @@ export const defaultForwardHeaders: readonly string[] = [
   'tracestate',
 ]
 
-/** They belong to one connection, or are made anew for the body that is sent: never passed on. */
+/** Headers that belong to one connection, or are generated for the forwarded body: never forwarded. */
 const ownHeaders: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -53,21 +53,21 @@ export function toBackendHeaders(client: Headers, forward: ForwardHeaders): Head
   return chosen
 }
 
-/** What a client is told of a refusal, besides the body. */
+/** The headers of a refusal that are passed to the client, besides the body. */
 const refusalHeaders = ['content-type', 'www-authenticate', 'retry-after', 'set-cookie'] as const
 const longestRefusal = 65_536
 
-/** The backend would not take it: its own words, for the client. */
+/** The backend refused the request: its own response, for the client. */
 export class BackendRefusal extends HoldfastError {
   readonly response: Response
 
   constructor(response: Response) {
-    super('backend', `The backend answered ${response.status}.`)
+    super('backend', `The backend responded with ${response.status}.`)
     this.response = response
   }
 }
 
-/** The backend's answer as chunks, none of more bytes than `maxBytes`; throws what it is if it is not one. */
+/** The backend's response as chunks of at most `maxBytes` each; throws if it is an error or no stream. */
 export async function openChunks(
   response: Response,
   maxBytes: number,
@@ -82,12 +82,12 @@ export async function openChunks(
     throw new HoldfastError(
       'backend',
       response.ok
-        ? `The backend answered with ${type || 'nothing'}, which is no stream of a chat.`
-        : `The backend answered ${status}${where}.`,
+        ? `The backend responded with ${type || 'no content type'}, which is not a chat stream.`
+        : `The backend responded with ${status}${where}.`,
     )
   }
   const [first, bytes] = await peek(boundLines(body, maxBytes))
-  // Some backends send one protocol under the other's header: what it begins with tells.
+  // Some backends send one protocol under the other's header: the first bytes decide.
   const isEvents = /^(data|event|id|retry)?:/.test(new TextDecoder().decode(first))
   return isEvents
     ? chunksOfEvents(bytes)
@@ -116,13 +116,13 @@ async function readStart(
   for await (const piece of body ?? []) {
     text += decoder.decode(piece.subarray(0, maxBytes - size), { stream: true })
     size += piece.byteLength
-    // Leaving the loop lets the rest go.
+    // Leaving the loop cancels the rest.
     if (size >= maxBytes) break
   }
   return text
 }
 
-/** A line is kept until it ends: one that never does must not take all there is. */
+/** A line is buffered until it ends: the buffer must be bounded, because a line may never end. */
 function boundLines(
   body: ReadableStream<Uint8Array>,
   maxBytes: number,
@@ -165,7 +165,7 @@ function chunksOfEvents(body: ReadableStream<Uint8Array>): ReadableStream<Stream
   const toChunks = (item: SseEvent | SseComment): readonly StreamChunk[] => {
     if (item.type === 'comment' || item.data === '') return []
     if (item.data === '[DONE]') {
-      // It says that this was all, which is an end too.
+      // `[DONE]` marks the end of the stream, so it counts as a finish too.
       const end: readonly StreamChunk[] = isFinished
         ? []
         : [{ type: 'finish', finishReason: 'other' }]
@@ -197,7 +197,7 @@ function parseChunk(data: string): StreamChunk {
   }
 }
 
-/** A connection that did not come about, or broke: in words of ours. */
+/** A connection that failed or broke, as an error with our own text. */
 export function toBackendError(error: unknown, hasBegun: boolean): unknown {
   if (error instanceof HoldfastError) return error
   return hasBegun

@@ -2,13 +2,13 @@ import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { callsOf } from '../core/message.ts'
 import { readTurn } from '../engine/engine.ts'
 import type { ChatRequest } from '../protocol/chat-body.ts'
-import { longestHistory } from '../engine/options.ts'
-import { readMessagePage } from '../engine/message-page.ts'
+import { longestHistory } from '../engine/options/options.ts'
+import { readMessagePage } from '../engine/threads/message-page.ts'
 import type { Store } from '../store/store.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
 import { withDefined } from '../core/with-defined.ts'
 
-/** Whose history a backend behind the recording proxy is sent. */
+/** Whose history is sent to a backend behind the recording proxy. */
 export type ForwardedHistory = 'ledger' | 'client'
 
 interface Forwarded {
@@ -20,9 +20,10 @@ interface Forwarded {
 }
 
 /**
- * The body that the backend is sent, with the ledger's history in the place of the client's: a client may have any
- * (RS6), and a backend that believes it answers to calls and approvals that never were. Read when the message has been
- * stored. What else is in the body stays as it is; one that has no `messages` carries no history, and stays too.
+ * The body that the backend is sent, with the ledger's history in place of the client's: a client may send any history
+ * (RS6), and a backend that trusts it continues calls and approvals that never existed. Read after the message has been
+ * stored. Other fields of the body stay unchanged; a body without `messages` contains no history, and stays unchanged
+ * too.
  */
 export async function toBackendBody({ store, body, chat, sdk }: Forwarded): Promise<Json> {
   if (!isJsonObject(body) || !Array.isArray(body.messages)) return body
@@ -30,7 +31,7 @@ export async function toBackendBody({ store, body, chat, sdk }: Forwarded): Prom
   if (!isJsonObject(own)) return body
   // AI SDK 4 and older have the text of a message in `content`, also where they have parts.
   const format = typeof own.content === 'string' ? 'vercel' : 'ui'
-  // The turn that is being recorded is what the backend is about to say; one that goes on, it has to see.
+  // A new turn is what the backend is about to produce, so it is excluded; a continued one is included.
   const live = chat.kind === 'send' ? 'exclude' : 'include'
   const messages: Json[] = []
   let cursor: string | undefined
@@ -43,29 +44,29 @@ export async function toBackendBody({ store, body, chat, sdk }: Forwarded): Prom
     cursor = page?.nextCursor ?? undefined
   } while (cursor !== undefined && messages.length < longestHistory)
   const answered = chat.kind === 'answers' ? await readAnswered(store, chat) : undefined
-  const said = messages.toReversed().map((message) => {
+  const history = messages.toReversed().map((message) => {
     if (!isJsonObject(message) || message.id !== own.id) return message
     return answered === undefined ? own : withAnswers(message, own, answered)
   })
-  return { ...body, messages: said }
+  return { ...body, messages: history }
 }
 
-/** The calls of the turn on which the ledger has what the client says that was decided. */
+/** The calls of the turn for which the ledger has the decision that the client reports. */
 async function readAnswered(
   store: Store,
   { threadId, messageId, decisions }: Extract<ChatRequest, { readonly kind: 'answers' }>,
 ): Promise<ReadonlySet<string>> {
-  const words = { accept: 'accepted', reject: 'rejected' } as const
+  const decisionNames = { accept: 'accepted', reject: 'rejected' } as const
   const calls = new Map(callsOf(await readTurn(store, threadId, messageId)).map((c) => [c.id, c]))
-  const taken = decisions.filter(
-    ({ callId, decision }) => calls.get(callId)?.decision?.kind === words[decision],
+  const stored = decisions.filter(
+    ({ callId, decision }) => calls.get(callId)?.decision?.kind === decisionNames[decision],
   )
-  return new Set(taken.map(({ callId }) => callId))
+  return new Set(stored.map(({ callId }) => callId))
 }
 
 /**
- * A loop of the AI SDK goes on with a call because its part says `approval-responded`, which a page, where the call
- * has gone on already, does not say. Everything else of the part, the arguments above all, is the ledger's.
+ * A loop of the AI SDK continues a call because its part has the state `approval-responded`, which a page no longer has
+ * where the call has already continued. Everything else of the part, above all the arguments, comes from the ledger.
  */
 function withAnswers(stored: JsonObject, sent: JsonObject, answered: ReadonlySet<string>): Json {
   const given = new Map(

@@ -1,7 +1,7 @@
-import type { ClientToolOutput, ToolDecision } from '../engine/call-requests.ts'
+import type { ClientToolOutput, ToolDecision } from '../engine/calls/call-requests.ts'
 import type { ChatDecision, ChatOutput } from '../protocol/chat-body.ts'
 
-/** What a chat's body says about calls, as the library takes it. */
+/** Converts the decisions of a chat body to the library's format. */
 export const toToolDecision = ({
   callId: toolCallId,
   ...decision

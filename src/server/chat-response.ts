@@ -6,34 +6,34 @@ import type { SavingNote } from '../views/saving-note.ts'
 import { sdkOf } from './routes/messages.ts'
 import type { RouteRequest } from './router.ts'
 import type { Call } from '../core/call.ts'
-import type { ByteStreamOptions } from '../engine/byte-stream.ts'
+import type { ByteStreamOptions } from '../engine/follow/byte-stream.ts'
 import { toCallAddress } from '../protocol/addresses.ts'
-import { sseData, toSseResponse, toStreamResponse } from '../engine/sse.ts'
+import { sseData, toSseResponse, toStreamResponse } from '../engine/follow/sse.ts'
 import {
   streamTurn,
   type TurnFeed,
   type TurnMove,
   type TurnStreamQuery,
-} from '../engine/turn-stream.ts'
-import { awaitTurn } from '../engine/await-turn.ts'
+} from '../engine/follow/turn-stream.ts'
+import { awaitTurn } from '../engine/follow/await-turn.ts'
 import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { SavingWatch } from './saving-watch.ts'
 
-/** Answers with a turn as it is stored. The run does not know who reads it (RS1). */
+/** Responds with a stored turn. The run is independent of its readers (RS1). */
 export type Reply = (query: TurnReply | WaitingReply) => Response
 
 export type TurnReply = Omit<TurnStreamQuery, 'sdk'>
 
-/** The turn that answers an input that waits; shown when it begins (IN1). */
+/** The turn that answers a queued input; streamed when it begins (IN1). */
 export interface WaitingReply {
   readonly threadId: ThreadId
   readonly waiting: { readonly messageId: MessageId; readonly after: Seq }
 }
 
 /**
- * Everything that a streamed answer can be refused for is looked at before the work: what was asked
- * for must not have begun when the answer says no (HT3).
+ * Everything that a streamed response can be refused for is checked before the work: a request that is refused must not
+ * have had an effect (HT3).
  */
 export async function withReply(
   context: ServerContext,
@@ -50,7 +50,7 @@ export async function withReply(
   let isOpen = false
   const reply: Reply = (query) => {
     isOpen = true
-    // AI SDK 4 has no approvals, as 5 has none: a call that is refused is one that failed.
+    // AI SDK 4 has no approvals, like version 5: a rejected call is sent as a failed one.
     const lazyHref = (call: Call) => toCallAddress(query.threadId, call.id, basePath)
     const how = { sdk: isOld ? 5 : sdk, lazyHref, gate } as const
     const moves: Moves = (signal) =>
@@ -89,7 +89,7 @@ async function* streamWhenBegun(
   else yield* streamTurn(feed, { threadId, turnId, ...how }, signal)
 }
 
-/** Not a part of the message: a client that stores it would differ from the page. */
+/** Transient, so not a part of the message: a client that stored it would differ from the page. */
 const toNoteChunk = (data: SavingNote) =>
   ({ type: 'data-holdfast', data, transient: true }) as const
 
@@ -106,18 +106,18 @@ function uiStreamResponse(
     yield 'data: [DONE]\n\n'
   }
   const headers = { 'x-vercel-ai-ui-message-stream': 'v1' }
-  const aside = (say: (text: string) => void) =>
-    saving.watch((note) => say(sseData(toNoteChunk(note))))
+  const aside = (send: (text: string) => void) =>
+    saving.watch((note) => send(sseData(toNoteChunk(note))))
   return toSseResponse(source, { keepAliveMs, headers, aside, ...ends })
 }
 
-/** For front ends of AI SDK 3 and 4 (RS4). Its lines have no comments, so nothing keeps it alive. */
+/** For front ends of AI SDK 3 and 4 (RS4). Its lines have no comments, so there is no keep-alive. */
 function dataStreamResponse(moves: Moves, ends: StreamEnds, saving: SavingWatch): Response {
   const write = createDataStreamWriter()
   const annotate = createAnnotationWriter()
   const source = async function* (signal: AbortSignal): AsyncGenerator<string, void> {
     for await (const { turn, chunks } of moves(signal)) {
-      // Such a client hears nothing of what follows an error, and little of what follows the end.
+      // Such a client ignores what follows an error, and most of what follows the end, so annotations go before it.
       const end = chunks.findIndex(({ type }) => type === 'finish' || type === 'error')
       const [before, after] = end === -1 ? [chunks, []] : [chunks.slice(0, end), chunks.slice(end)]
       const notes = turn === null ? '' : annotate(projectVercelAnnotations(turn))
@@ -132,6 +132,6 @@ function dataStreamResponse(moves: Moves, ends: StreamEnds, saving: SavingWatch)
       'cache-control': 'no-cache, no-transform',
     },
     ...ends,
-    aside: (say) => saving.watch((note) => say(write(toNoteChunk(note)))),
+    aside: (send) => saving.watch((note) => send(write(toNoteChunk(note)))),
   })
 }

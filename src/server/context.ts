@@ -11,26 +11,26 @@ import { mountOf } from './mount-path.ts'
 import type { RouteRequest } from './router.ts'
 import { createSavingWatch, type SavingWatch } from './saving-watch.ts'
 
-/** What every route works with. */
+/** What every route uses. */
 export interface ServerContext {
   readonly holdfast: Holdfast
   readonly limits: Limits
-  /** Whether people are told apart, so that one must not take away a name that another would use. */
+  /** Whether there are several owners, so that one must not claim an id that another would use. */
   readonly hasOwners: boolean
   readonly keepAliveMs: number
-  /** What people see and set of a thread's metadata. */
+  /** Whether owners can see and set the metadata of their threads. */
   readonly threadMetadata: 'hidden' | 'read' | 'write'
-  /** Whether people may share their threads with whoever has a link. */
+  /** Whether owners may share their threads with anybody who has a link. */
   readonly sharing: boolean
   readonly followers: OwnerCounter
   readonly runs: OwnerCounter
   /** Imports and forks. */
   readonly jobs: OwnerCounter
-  /** Files that are sent or fetched. */
+  /** Uploads and downloads of files. */
   readonly transfers: OwnerCounter
   readonly saving: SavingWatch
   readonly inFlight: InFlight
-  /** Reads that may be large go through this. */
+  /** Reads that may be large are scheduled by this. */
   readonly reads: FairReads
 }
 
@@ -56,7 +56,7 @@ export function createServerContext(holdfast: Holdfast, options: HandlerOptions)
 }
 
 /**
- * What the host says, or else where a framework has mounted the handler: at the path that `/api` follows, or at `/api`
+ * The `basePath` option, or else where a framework has mounted the handler: at the path before `/api`, or at `/api`
  * itself, as in `app.use('/api', …)`.
  */
 export function basePathOf(request: Request, url: URL, { basePath }: HandlerOptions): string {
@@ -66,9 +66,9 @@ export function basePathOf(request: Request, url: URL, { basePath }: HandlerOpti
   return isAtApi ? mount.slice(0, -'/api'.length) : mount
 }
 
-/** How many of something each owner has open in this process. */
+/** Counts what each owner has open in this process. */
 export interface OwnerCounter {
-  /** Refuses with 429 over the limit; the returned function gives the place back, once. */
+  /** Refuses with 429 over the limit; the returned function releases the slot, once. */
   acquire(ownerId: string): () => void
 }
 
@@ -103,7 +103,7 @@ function createOwnerCounter(
   }
 }
 
-/** The thread that a request is about, if it is the caller's own; anyone else's is not there (HT2). */
+/** The thread of a request, if it belongs to the caller; any other is treated as not existing (HT2). */
 export const threadOf = ({ params }: RouteRequest): ThreadId => parseThreadId(params['id'])
 
 export async function findThread(
@@ -121,13 +121,13 @@ export async function readOwned(
   return orNotFound(await holdfast.threads.get(id, { ownerId }))
 }
 
-/** Another owner's thread is as if it were not there (HT2), which is how the library answers. */
+/** Another owner's thread is treated as not existing (HT2); the library returns null for both. */
 export function orNotFound<Found>(found: Found | null): Found {
   if (found === null) throw notFound('thread')
   return found
 }
 
-/** Another owner's thread is as if it were not there (HT2). */
+/** Another owner's thread is treated as not existing (HT2). */
 export function asOwned(thread: ThreadRecord | null, { ownerId }: RouteRequest): ThreadRecord {
   if (!isOwned(thread, { ownerId })) throw notFound('thread')
   return thread
@@ -141,8 +141,8 @@ export const isOwned = (
 const leastMadeUp = 16
 
 /**
- * Thread ids are one name space for all owners: a short name that one client takes is gone for everybody else, and
- * whether it is gone says that somebody has it. So what is not there, and what is another's, is refused alike (HT2).
+ * Thread ids are one name space for all owners: a short id that one client takes is unavailable to everybody else, and
+ * its unavailability reveals that it exists. So ids that do not exist and ids of others are refused alike (HT2).
  */
 export function checkMadeUpId({ hasOwners }: ServerContext, id: ThreadId): void {
   if (!hasOwners || Array.from(id).length >= leastMadeUp) return
@@ -152,7 +152,7 @@ export function checkMadeUpId({ hasOwners }: ServerContext, id: ThreadId): void 
   )
 }
 
-/** A query parameter that may be there once. */
+/** A query parameter that may occur once. */
 export function parameter(url: URL, name: string): string | undefined {
   const values = url.searchParams.getAll(name)
   if (values.length > 1) throw badRequest(`"${name}" is given more than once.`)

@@ -22,11 +22,12 @@ import { shareRoutes } from './routes/shares.ts'
 import { threadRoutes } from './routes/threads.ts'
 import { toolCallRoutes } from './routes/tool-calls.ts'
 
+/** A web-standard request handler. */
 export type Handler = (request: Request) => Promise<Response>
 
 /**
- * The whole HTTP contract as one web-standard function, for anything that calls such functions. Answers every
- * failure itself; never rejects. Whoever has no `authenticate` serves it with `listen`: see there.
+ * The whole HTTP API as one web-standard function, for any server that calls such functions. Handles every failure
+ * itself; never rejects. Without `authenticate` it has to be served with `listen`: see there.
  */
 export function createHandler(holdfast: Holdfast, given: HandlerOptions = {}): Handler {
   const options = checkHandlerOptions(given)
@@ -61,13 +62,15 @@ export function createHandler(holdfast: Holdfast, given: HandlerOptions = {}): H
       try {
         return await route.handle({ request, url, params, ownerId, basePath })
       } finally {
-        // Also where the answer is a refusal: a run may have begun, and nobody else keeps the process for it.
+        // Also after a refusal: a run may have begun, and nothing else keeps the process alive for it.
         if (holdfast.running().length > 0) keepProcess(options, holdfast)
       }
     })
 }
 
-/** What the platform throws is logged: the message is stored and being answered, and a 500 would say that it is not. */
+/**
+ * Errors of the platform are logged: the message is stored and being answered, and a 500 would claim that it is not.
+ */
 function keepProcess({ waitUntil }: HandlerOptions, holdfast: Holdfast): void {
   try {
     waitUntil?.(holdfast.settled())

@@ -3,7 +3,7 @@ import { createFairReads } from './fair-reads.ts'
 
 const atOnce = () => true
 
-it('[OP7a] reads for owners in turns, however much one of them asked for before', async () => {
+it('[OP7a] reads for owners round-robin, however many reads one of them has queued', async () => {
   const order: string[] = []
   const reads = createFairReads(atOnce)
   const read = (owner: string, name: string) =>
@@ -18,7 +18,7 @@ it('[OP7a] reads for owners in turns, however much one of them asked for before'
   expect(order).toEqual(['ana 0', 'ben', 'ana 1', 'ana 2', 'ana 3', 'ana 4'])
 })
 
-it('[OP7a] lets others work between two reads of one owner', async () => {
+it('[OP7a] lets other work run between two reads of one owner', async () => {
   const order: string[] = []
   const reads = createFairReads(atOnce)
   const gate = reads.gateOf('ana')
@@ -29,20 +29,20 @@ it('[OP7a] lets others work between two reads of one owner', async () => {
   expect(order).toEqual(['first', 'somebody else', 'second'])
 })
 
-it('[OP7a] lets others work between reads that one follower asks for one after the other', async () => {
+it('[OP7a] lets other work run between consecutive reads of one follower', async () => {
   const order: string[] = []
   const gate = createFairReads(atOnce).gateOf('ana')
   setImmediate(() => order.push('somebody else'))
-  // Each is asked for only when the one before is done, so that nobody ever waits in a queue.
+  // Each read is requested only when the one before is done, so that the queue is always empty.
   for (const name of ['first', 'second', 'third']) {
     await gate(async () => void order.push(name))
-    // What a follower does with it: some steps of its own, none of which waits for anything outside.
+    // A follower's processing of the result: some microtasks, none of which waits for I/O.
     for (let step = 0; step < 10; step++) await Promise.resolve()
   }
   expect(order.indexOf('somebody else')).toBe(1)
 })
 
-it('[OP7a] gives the process as much time to others as the reads of one owner took of it', async () => {
+it('[OP7a] leaves as much time to others as the reads of one owner used', async () => {
   const reads = createFairReads(atOnce)
   const cpuMs = () => {
     const { user, system } = process.cpuUsage()
@@ -64,7 +64,7 @@ it('[OP7a] gives the process as much time to others as the reads of one owner to
   expect(order).toEqual(['ben', 'ana'])
 })
 
-it('[OP7a] keeps an owner without room waiting, and nobody else', async () => {
+it('[OP7a] keeps an owner without room waiting, and no other', async () => {
   const full = new Set(['ana'])
   const reads = createFairReads((owner) => !full.has(owner))
   let isRead = false
@@ -78,7 +78,7 @@ it('[OP7a] keeps an owner without room waiting, and nobody else', async () => {
   await waiting
 })
 
-it('[OP7a] gives what a read throws to the one who asked, and goes on', async () => {
+it('[OP7a] rejects only the caller of a read that throws, and goes on', async () => {
   const reads = createFairReads(atOnce)
   const gate = reads.gateOf('ana')
   const failed = gate(() => Promise.reject(new Error('gone')))

@@ -1,20 +1,20 @@
-import type { ReadGate } from '../engine/hub.ts'
+import type { ReadGate } from '../engine/follow/hub.ts'
 
 /**
- * Reads of what may be large, a few at a time, the owners in turns: whoever asks for much waits for
- * themselves, and between two reads the process does something else (OP7a).
+ * Schedules reads that may be large, a few at a time and round-robin over owners: an owner with many reads delays only
+ * itself, and between two reads the process does other work (OP7a).
  */
 export interface FairReads {
   gateOf(ownerId: string): ReadGate
-  /** Somebody may have room again. */
+  /** Capacity may have become free. */
   wake(): void
 }
 
-/** The rest of the connections to a database is for those who write. */
+/** The remaining connections to the database are for writers. */
 const atOnce = 4
 /**
- * What the reads of an owner took of the process, everybody else gets after them: a loop that does a large read in each
- * of its turns takes one new connection in each, and somebody else's stands behind all that one person opened.
+ * After a read, its owner rests for as long as the read used the CPU: an event loop that does a large read in each tick
+ * accepts one new connection per tick, and other owners would wait behind all that one owner opened.
  */
 const longestRestMs = 100
 const shortMs = 2
@@ -28,8 +28,8 @@ export function createFairReads(hasRoom: (ownerId: string) => boolean): FairRead
   /** In the order in which owners come next. */
   const lanes = new Map<string, (() => Promise<void>)[]>()
   /**
-   * Owners with a read under way, or at rest after one. What is made of a read is work of the one thread too: two at
-   * once are one long pause for everybody else.
+   * Owners with a read in flight, or at rest after one. Processing a result also blocks the event loop: two results of
+   * one owner at once would be one long pause for everybody else.
    */
   const busy = new Set<string>()
   let total = 0
@@ -59,8 +59,8 @@ export function createFairReads(hasRoom: (ownerId: string) => boolean): FairRead
     while (runNext());
   }
   /**
-   * Also where nobody waits: a follower asks for its next read only when it has sent the one before, and its
-   * reads would be one piece of work without a turn of the loop between them.
+   * Also if no other owner waits: a follower requests its next read only when it has sent the previous one, so its
+   * reads would run without a tick of the event loop between them.
    */
   const rest = (ownerId: string, begun: number) => {
     const end = () => {
@@ -89,11 +89,11 @@ export function createFairReads(hasRoom: (ownerId: string) => boolean): FairRead
       <Result>(read: () => Promise<Result>) =>
         new Promise<Result>((resolve, reject) => {
           const lane = lanes.get(ownerId) ?? []
-          // Async, so that a read which throws at once gives its place back too.
+          // Async, so that a read which throws synchronously releases its slot too.
           const begin = async () => read()
           lane.push(() => begin().then(resolve, reject))
           lanes.set(ownerId, lane)
-          // A read that came while others wait has its turn among them.
+          // A read that arrives while others wait is scheduled among them.
           if (!isDue) runAll()
         }),
   }

@@ -6,8 +6,8 @@ import { peerOf } from './peer-address.ts'
 import { forwardedPlaces, parseHost, requestHost } from './request-host.ts'
 
 /**
- * Where a request comes from (HT4). Pages of other sites are refused on every route, reads too; and
- * without authentication only a loopback name is answered, so that no foreign name that points here works.
+ * Checks the origin of a request (HT4). Pages of other sites are refused on every route, reads too; and without
+ * authentication only loopback host names are accepted, so that no foreign name that resolves to this machine works.
  */
 export function checkOrigin(request: Request, url: URL, options: HandlerOptions): void {
   const { authenticate, allowedOrigins = [], trustProxy = false } = options
@@ -16,7 +16,7 @@ export function checkOrigin(request: Request, url: URL, options: HandlerOptions)
     throw new ApiError(
       403,
       'foreign-host',
-      `Without authentication this server answers to a loopback name only, and it was asked as "${shorten(hostname)}". Give createHandler the option \`authenticate\`.`,
+      `Without authentication this server responds only to a loopback name, and the request was for "${shorten(hostname)}". Pass createHandler the option \`authenticate\`.`,
     )
   }
   const origin = request.headers.get('origin')
@@ -32,10 +32,10 @@ export function checkOrigin(request: Request, url: URL, options: HandlerOptions)
   const own = origins.map(shorten).join(' or ')
   const proxyHint =
     hosts.length > 0 && !trustProxy
-      ? '; if a proxy of yours sends X-Forwarded-Host, set `trustProxy`'
+      ? '; if your own proxy sends X-Forwarded-Host, set `trustProxy`'
       : ''
   throw foreign(
-    `A page of ${shorten(origin)} may not call this server, which is ${own} ${source}. If the page is yours, name its origin in the option \`allowedOrigins\` of createHandler${proxyHint}.`,
+    `A page of ${shorten(origin)} may not call this server, which is ${own} ${source}. If the page is yours, add its origin to the option \`allowedOrigins\` of createHandler${proxyHint}.`,
   )
 }
 
@@ -45,7 +45,7 @@ const shorten = (text: string): string => (text.length > 200 ? `${text.slice(0, 
 
 const local = parseOwnerId('local')
 
-/** Who is asking; 401 for nobody. */
+/** The caller's owner id; 401 without one. */
 export async function identify(request: Request, options: HandlerOptions): Promise<OwnerId> {
   const { authenticate } = options
   if (authenticate === undefined) {
@@ -53,14 +53,14 @@ export async function identify(request: Request, options: HandlerOptions): Promi
     return local
   }
   const caller = await authenticate(request)
-  // A caller in plain JavaScript may return nothing at all.
+  // A function in plain JavaScript may return undefined.
   if (caller === null || caller === undefined) {
     throw new ApiError(401, 'not-authenticated', 'Say who you are.')
   }
   try {
     return parseOwnerId(caller.id)
   } catch (error) {
-    // Not the fault of who asks: 500, and a line in the log that says where to look.
+    // Not the caller's fault: 500, and a line in the log that names the option.
     throw new TypeError(
       'The option `authenticate` returns { id } with a string of 1 to 200 characters, or null.',
       { cause: error },
@@ -69,8 +69,9 @@ export async function identify(request: Request, options: HandlerOptions): Promi
 }
 
 /**
- * Without authentication everybody is one owner, so everybody has to be on this machine (HT4). A name proves
- * nothing, since a client can send any: only the socket does, or a host that says that it listens here only.
+ * Without authentication everybody is one owner, so every caller has to be on this machine (HT4). The host name proves
+ * nothing, since a client can send any: only the socket does, or the host application's statement that it listens on
+ * loopback only.
  */
 function checkLocal(request: Request, { localOnly = false }: HandlerOptions): void {
   const peer = peerOf(request)
@@ -78,8 +79,8 @@ function checkLocal(request: Request, { localOnly = false }: HandlerOptions): vo
   if (!isHere) {
     throw noAuthentication(
       peer === undefined
-        ? 'it cannot see whether you are on its machine. Give createHandler the option `authenticate`; or `localOnly: true`, if the server listens on a loopback address alone.'
-        : `it answers its own machine only, and you are at ${peer}. Give createHandler the option \`authenticate\`.`,
+        ? 'it cannot tell whether you are on its machine. Pass createHandler the option `authenticate`; or `localOnly: true`, if the server listens only on a loopback address.'
+        : `it responds only to its own machine, and you are at ${peer}. Pass createHandler the option \`authenticate\`.`,
     )
   }
   const { addresses, hosts } = forwardedPlaces(request.headers)
@@ -88,13 +89,13 @@ function checkLocal(request: Request, { localOnly = false }: HandlerOptions): vo
     hosts.some((host) => !isLoopbackName(parseHost(host)?.hostname ?? ''))
   if (isForwarded) {
     throw noAuthentication(
-      'it answers its own machine only, and a proxy says that you are elsewhere. Give createHandler the option `authenticate`.',
+      'it responds only to its own machine, and by the headers of a proxy you are elsewhere. Pass createHandler the option `authenticate`.',
     )
   }
 }
 
-const noAuthentication = (why: string): ApiError =>
-  new ApiError(403, 'no-authentication', `This server has no authentication, so ${why}`)
+const noAuthentication = (reason: string): ApiError =>
+  new ApiError(403, 'no-authentication', `This server has no authentication, so ${reason}`)
 
-/** For the few routes that everyone may ask. */
+/** The owner id for public routes. */
 export const nobody = parseOwnerId('nobody')

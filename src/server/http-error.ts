@@ -1,9 +1,10 @@
+import type { Decision } from '../core/call.ts'
 import type { MessageId } from '../core/ids.ts'
 import { type ErrorCode, HoldfastError } from '../core/holdfast-error.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import { safetyHeaders } from './safety-headers.ts'
 
-/** The one table from what went wrong to what a client is told (HT1). */
+/** The only mapping from error codes to HTTP statuses (HT1). */
 const statuses: Readonly<Record<ErrorCode, number>> = {
   'bad-id': 400,
   'bad-cursor': 400,
@@ -43,12 +44,12 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
 }
 
 /**
- * What is over a limit goes away when somebody reads, leaves or is cut off: seconds, most often. A database that is away,
- * or a server that is going, is asked for again soon: another server may answer.
+ * A limit is exceeded until a client reads, leaves or is disconnected: usually seconds. For an unreachable database, or
+ * a server that is shutting down, a client retries soon: another server may respond.
  */
 const retryAfterSeconds: Readonly<Record<number, string>> = { 429: '5', 503: '1' }
 
-/** Says what the address does take. */
+/** Names the methods that the address accepts. */
 export class MethodNotAllowed extends ApiError {
   readonly allow: string
 
@@ -65,11 +66,23 @@ export const notFound = (what: string): ApiError =>
 export const badRequest = (message: string): ApiError => new ApiError(400, 'bad-request', message)
 
 export const runActive = (turnId: MessageId): ApiError =>
-  new ApiError(409, 'run-active', 'This thread is being answered. Stop it, or wait.', {
-    messageId: turnId,
+  new ApiError(
+    409,
+    'run-active',
+    'An answer in this thread runs, or waits for a person. Stop it, or wait.',
+    {
+      messageId: turnId,
+    },
+  )
+
+/** Another decision was made on the call before: by whom, and which (AP2). */
+export const alreadyDecided = ({ by: decidedBy, kind: decision }: Decision): ApiError =>
+  new ApiError(409, 'already-decided', `This call was ${decision} by ${decidedBy}.`, {
+    decidedBy,
+    decision,
   })
 
-/** Whatever was thrown, as an answer. What is not ours is not told: it may hold a query or a path. */
+/** Any thrown value as a response. The text of foreign errors is not sent: it may contain a query or a path. */
 export function toErrorResponse(error: unknown): Response {
   const { status, code, message, details } = toAnswer(error)
   const retryAfter = retryAfterSeconds[status]
@@ -81,13 +94,13 @@ export function toErrorResponse(error: unknown): Response {
   return Response.json({ error: { code, message, ...details } }, { status, headers })
 }
 
-/** What is said of these is not of the database. */
+/** Codes whose message is not about the database. */
 const ourFaults: ReadonlySet<ErrorCode> = new Set(['agent-failed', 'no-search', 'no-shares'])
 
 function toAnswer(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   if (!(error instanceof HoldfastError) || error.code === 'bad-option') {
-    return new ApiError(500, 'internal', 'Something went wrong here. It has been logged.')
+    return new ApiError(500, 'internal', 'An internal error occurred. It has been logged.')
   }
   const status = statuses[error.code]
   const unstored = error.isTemporary ? ' Nothing was stored: try again in a moment.' : ''

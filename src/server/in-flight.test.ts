@@ -4,7 +4,7 @@ import { createInFlight } from './in-flight.ts'
 const limits = { unreadBytesPerOwner: 100, unreadBytes: 150 }
 const bytes = (size: number) => new Uint8Array(size)
 
-it('[OP7a] counts bytes that several streams share once, until the last has taken them', () => {
+it('[OP7a] counts bytes that several streams share once, until the last has consumed them', () => {
   const inFlight = createInFlight(limits, () => {})
   const meter = inFlight.meterOf('ana')
   const shared = bytes(60)
@@ -17,12 +17,12 @@ it('[OP7a] counts bytes that several streams share once, until the last has take
   expect(inFlight.bytes).toBe(0)
 })
 
-it('[OP7a] refuses an owner who has too much that is not taken, and nobody else', () => {
+it('[OP7a] refuses an owner who has too many unread bytes, and no other', () => {
   let released = 0
   const inFlight = createInFlight(limits, () => released++)
   const piece = bytes(100)
   inFlight.meterOf('ana').hold(piece)
-  expect(() => inFlight.admit('ana')).toThrow(/not read yet/)
+  expect(() => inFlight.admit('ana')).toThrow(/^You have too many unread/)
   expect(inFlight.hasRoom('ana')).toBe(false)
   expect(() => inFlight.admit('ben')).not.toThrow()
   inFlight.meterOf('ana').release(piece)
@@ -30,11 +30,11 @@ it('[OP7a] refuses an owner who has too much that is not taken, and nobody else'
   expect(() => inFlight.admit('ana')).not.toThrow()
 })
 
-it('[OP7a] refuses everybody something new when the process is full; who reads goes on', () => {
+it('[OP7a] refuses new responses to everybody when the process is full; clients that read go on', () => {
   const inFlight = createInFlight(limits, () => {})
   inFlight.meterOf('ana').hold(bytes(90))
   inFlight.meterOf('ben').hold(bytes(90))
-  expect(() => inFlight.admit('cleo')).toThrow(/nobody has read/)
+  expect(() => inFlight.admit('cleo')).toThrow(/^This server has too many unread/)
   expect(inFlight.hasRoom('ana')).toBe(false)
   expect(inFlight.hasRoom('cleo')).toBe(true)
 })

@@ -1,15 +1,15 @@
-import type { ByteMeter } from '../engine/byte-stream.ts'
+import type { ByteMeter } from '../engine/follow/byte-stream.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import type { Limits } from './handler-options.ts'
 
 /**
- * What was built for people and not yet taken by their sockets, for each owner and for the process. Bytes
- * that several streams share count once: they are there once (OP7a).
+ * Counts the bytes that were produced for clients and not yet consumed by their sockets, for each owner and for the
+ * process. Bytes that several streams share count once, because they are in memory once (OP7a).
  */
 export interface InFlight {
-  /** Refuses with 429 while the owner, or the process, has too much that is not taken. */
+  /** Refuses with 429 while the owner, or the process, has too many unread bytes. */
   admit(ownerId: string): void
-  /** Whether the owner may have another read made for them now. */
+  /** Whether another read may be made for the owner now. */
   hasRoom(this: void, ownerId: string): boolean
   meterOf(ownerId: string): ByteMeter
   readonly bytes: number
@@ -29,13 +29,13 @@ export function createInFlight(
     },
     admit(ownerId) {
       if (isOwnerFull(ownerId)) {
-        throw new ApiError(429, 'too-many', 'Too much was sent that you have not read yet.')
+        throw new ApiError(429, 'too-many', 'You have too many unread response bytes.')
       }
       if (all.bytes >= limits.unreadBytes) {
-        throw new ApiError(429, 'too-many', 'Too much was sent here that nobody has read yet.')
+        throw new ApiError(429, 'too-many', 'This server has too many unread response bytes.')
       }
     },
-    // Whoever reads what they are sent goes on even while others have filled the process.
+    // An owner who reads what they are sent goes on even while others have filled the process.
     hasRoom: (ownerId) =>
       !isOwnerFull(ownerId) && (all.bytes < limits.unreadBytes || bytesOf(ownerId) === 0),
     meterOf: (ownerId) => ({

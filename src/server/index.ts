@@ -15,7 +15,7 @@ export { nodeRequestOf } from './node-request.ts'
 export { createRecordingProxy, type RecordingProxyOptions } from './recording-proxy.ts'
 export { translateDataStream, type TranslateOptions } from './translate-data-stream.ts'
 export type { StreamChunk } from '../protocol/data-stream/stream-chunk.ts'
-// What the signatures above are made of: whoever names a part of one needs its type.
+// Types that occur in the signatures above.
 export type {
   CallNote as StreamCallNote,
   DataStreamReaderOptions,

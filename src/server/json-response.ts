@@ -1,11 +1,11 @@
-import { toStreamResponse } from '../engine/sse.ts'
+import { toStreamResponse } from '../engine/follow/sse.ts'
 import type { ServerContext } from './context.ts'
 
-/** What a connection takes at once, whoever is at its other end. */
+/** A connection's buffers take this much at once, however slow the client is. */
 const small = 65_536
 const encoder = new TextEncoder()
 
-/** An answer that may be large: it counts for its owner until it has been taken (OP7a). */
+/** A response that may be large: it counts for its owner until it has been consumed (OP7a). */
 export function toJsonResponse(
   { inFlight }: ServerContext,
   ownerId: string,

@@ -1,10 +1,10 @@
-/** Where a fault goes that nobody gave a place: to whoever reads what the process writes. */
+/** The last resort for an error that has no other log. */
 export function logToStandardError(error: unknown): void {
-  // oxlint-disable-next-line no-console -- the last resort: a fault that is told to nobody cannot be mended
+  // oxlint-disable-next-line no-console -- the last resort: an error that is not reported anywhere cannot be fixed
   console.error('holdfast:', error)
 }
 
-/** In one line, with its causes: the error that a client is told of is often not the one that happened. */
+/** In one line, with its causes: the error that a client gets is often not the one that happened. */
 export function summarizeError(error: unknown): string {
   if (!(error instanceof Error)) return error === undefined ? '' : describe(error)
   const cause = summarizeError(error.cause)

@@ -8,9 +8,9 @@ import { nodeListenerRules } from './option-rules.ts'
 
 /** A request as Node's own server, Express, Connect and Nest pass it. */
 export interface NodeRequest extends IncomingMessage {
-  /** What a body parser made of the body. */
+  /** The body as a parser before the handler parsed it. */
   readonly body?: unknown
-  /** The whole address, where the framework cuts the path that it is mounted at off `url`. */
+  /** The whole address, where the framework cuts the mount path off `url`. */
   readonly originalUrl?: string
   /** The path that the handler is mounted at. */
   readonly baseUrl?: string
@@ -25,22 +25,22 @@ export interface FastifyRequestLike {
 /** A reply as Fastify passes it. */
 export interface FastifyReplyLike {
   readonly raw: ServerResponse
-  /** Tells Fastify that it is answered elsewhere. */
+  /** Makes Fastify send no response of its own. */
   hijack(): unknown
 }
 
-/** What `toNodeHandler` makes: a listener of Node's server, a middleware of Express, a route handler of Fastify. */
+/** The result of `toNodeHandler`: a listener of Node's server, a middleware of Express, a route handler of Fastify. */
 export type NodeHandler = (
   request: NodeRequest | FastifyRequestLike,
   response: ServerResponse | FastifyReplyLike,
 ) => void
 
 /**
- * A web-standard handler for Node's own server and for what is built on it. In Express and Nest it is mounted at any path,
- * which is then the `basePath` of the handler unless the host has named one; in Fastify it is the handler of a
- * wildcard route, and `basePath` says what stands before `/api`. A body that a parser before it has read is taken from
- * `body`; one that was read and left nowhere is a 500 with a line in the log that says what to do. It answers
- * everything under its path and calls no `next`.
+ * A web-standard handler for Node's own server and for frameworks built on it. In Express and Nest it is mounted at any
+ * path, which is then the `basePath` of the handler unless that option is set; in Fastify it is the handler of a
+ * wildcard route, and `basePath` is the path before `/api`. A body that a parser has already read is taken from `body`;
+ * if it was read and is not there, the response is 500 and the log tells what to do. The handler responds to everything
+ * under its path and never calls `next`.
  *
  * @example
  * app.use('/chat/v1', toNodeHandler(createHandler(holdfast, { authenticate })))
@@ -52,7 +52,7 @@ export function toNodeHandler(handler: Handler, options: NodeListenerOptions = {
     const { body } = request
     const incoming = 'raw' in request ? request.raw : request
     const outgoing = 'raw' in response ? response.raw : response
-    // Otherwise Fastify would answer too, as soon as this returns.
+    // Otherwise Fastify would respond too, as soon as this returns.
     if ('hijack' in response) response.hijack()
     void serve(handler, { incoming, passed: request, body }, outgoing, stallMs, onError)
   }

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Writable } from 'node:stream'
 import { checkOptions } from '../core/check-options.ts'
-import { type ByteStream, byteStreamOf } from '../engine/byte-stream.ts'
-import { TurnStreamBroken } from '../engine/turn-stream.ts'
+import { type ByteStream, byteStreamOf } from '../engine/follow/byte-stream.ts'
+import { TurnStreamBroken } from '../engine/follow/turn-stream.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import { toBasePath } from '../protocol/base-path.ts'
 import type { Handler } from './create-handler.ts'
@@ -18,9 +18,10 @@ import { refuseSocket } from './refuse-socket.ts'
 import { parseHost } from './request-host.ts'
 import { safetyHeaders } from './safety-headers.ts'
 
+/** A server that accepts requests. */
 export interface Listening {
   readonly url: string
-  /** Takes no more requests, ends open streams so that their clients resume elsewhere, and waits. */
+  /** Accepts no more requests, ends open streams so that their clients resume on another server, and waits. */
   close(): Promise<void>
 }
 
@@ -30,17 +31,20 @@ export async function listen(handler: Handler, options: ListenOptions): Promise<
   const { port, host, ...serving } = options
   const streams = new Set<ServerResponse>()
   const answer = toNodeListener(handler, serving)
-  // A request without a host is answered here, in our words, not by Node.
+  // A request without a host gets our own error response, not Node's.
   const server = createServer({ requireHostHeader: false }, (incoming, outgoing) => {
     streams.add(outgoing)
     outgoing.on('close', () => streams.delete(outgoing))
     answer(incoming, outgoing)
   })
   server.on('clientError', refuseSocket)
-  // Node answers these two by itself otherwise, with nothing in JSON or with nothing at all.
+  // By default Node responds to these two itself, without JSON or not at all.
   server.on('connect', (_, socket) => refuseSocket(new Error('A tunnel was asked for.'), socket))
   server.on('checkExpectation', (_, outgoing: ServerResponse) => {
-    const error = { code: 'bad-request', message: 'What "expect" asks for is not done here.' }
+    const error = {
+      code: 'bad-request',
+      message: 'This server does not support this "expect" header.',
+    }
     outgoing.writeHead(417, { 'content-type': 'application/json', ...safetyHeaders })
     outgoing.end(JSON.stringify({ error }))
   })
@@ -65,8 +69,9 @@ export async function listen(handler: Handler, options: ListenOptions): Promise<
 }
 
 /**
- * A web-standard handler as a listener of Node's own HTTP server. In a framework that is built on it: `toNodeHandler`. The handler learns from it who is at the other
- * end of the socket, which a `Request` alone does not say (see `authenticate`).
+ * A web-standard handler as a listener of Node's own HTTP server. For frameworks built on it: `toNodeHandler`. The
+ * listener passes the address of the socket's peer to the handler, which a `Request` alone does not contain (see
+ * `authenticate`).
  *
  * @example
  * createServer(toNodeListener(createHandler(holdfast, { authenticate }))).listen(8787)
@@ -81,19 +86,21 @@ export function toNodeListener(
     void serve(handler, { incoming, passed: incoming, body: undefined }, outgoing, stallMs, onError)
 }
 
-/** A request as Node and what is built on it pass it. */
+/** A request as Node or a framework built on it passes it. */
 export interface NodeArrival {
   readonly incoming: IncomingMessage & {
     readonly originalUrl?: unknown
     readonly baseUrl?: unknown
   }
-  /** The framework's own request: `incoming`, or what holds it. */
+  /** The framework's own request: `incoming`, or the object that contains it. */
   readonly passed: object
-  /** What something before the handler made of the body, where it has read it. */
+  /** The body as code before the handler parsed it, where it has been read. */
   readonly body: unknown
 }
 
-/** Never rejects: a failure is logged and answered, or, once an answer has begun, cuts it off. */
+/**
+ * Never rejects: a failure is logged and reported to the client, or, once a response has begun, breaks the connection.
+ */
 export async function serve(
   handler: Handler,
   arrival: NodeArrival,
@@ -107,20 +114,23 @@ export async function serve(
   try {
     await send(await answer(handler, arrival, gone.signal), incoming, outgoing, gone, stallMs)
   } catch (error) {
-    // A client that has gone is no failure of anybody's.
+    // A client that has disconnected is no failure.
     if (gone.signal.aborted) return
     if (!isOrderly(error)) report(onError, error)
-    // Half an answer must not look like a whole one: the client has to see that the connection broke.
+    // A partial response must not look like a complete one: the client has to see that the connection broke.
     if (outgoing.headersSent) outgoing.destroy()
     else await send(toErrorResponse(error), incoming, outgoing, gone, stallMs)
   }
 }
 
-/** An answer that says what is wrong, or a stream that is cut because the server goes or its thread was deleted. */
+/**
+ * Errors that are expected: an error response, or a stream that is broken because the server shuts down or its thread
+ * was deleted.
+ */
 const isOrderly = (error: unknown): boolean =>
   error instanceof ApiError || error instanceof TurnStreamBroken
 
-/** A log that throws takes nothing else down. */
+/** A log that throws must not affect anything else. */
 function report(onError: (error: unknown) => void, error: unknown): void {
   try {
     onError(error)
@@ -148,7 +158,7 @@ async function answer(
 function toRequest({ incoming, body }: NodeArrival, signal: AbortSignal): Request {
   const { method = 'GET', headers } = incoming
   const address = addressOf(incoming)
-  // What a web-standard request cannot have.
+  // Methods and addresses that a web-standard request cannot have.
   if (address === null || ['CONNECT', 'TRACE', 'TRACK'].includes(method)) {
     throw new ApiError(400, 'bad-request', 'Bad address.')
   }
@@ -167,14 +177,14 @@ function toRequest({ incoming, body }: NodeArrival, signal: AbortSignal): Reques
   })
 }
 
-/** Headers that say how a body was sent, and are wrong for one that is written anew. */
+/** Headers about the encoding of a body, which are wrong for one that is serialized again. */
 const ofTheBytes: ReadonlySet<string> = new Set([
   'content-length',
   'content-encoding',
   'transfer-encoding',
 ])
 
-/** The body of a request that a parser before the handler has read, as what it made of it says. */
+/** The body of a request that a parser has already read, serialized from what it left. */
 function toReadBody(body: unknown): string | Uint8Array<ArrayBuffer> {
   if (typeof body === 'string') return body
   if (body instanceof Uint8Array) return Uint8Array.from(body)
@@ -186,15 +196,15 @@ function toReadBody(body: unknown): string | Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Put together as text: resolved against a base, the path `//name/…` would be an address at another host,
- * and the check of where a request goes (HT4) would be made on a name of the sender's choice.
+ * Concatenated as text: resolved against a base, the path `//name/…` would be an address at another host, and the
+ * origin check (HT4) would use a host name of the sender's choice.
  */
 function addressOf(incoming: NodeArrival['incoming']): URL | null {
   const { headers, rawHeaders, httpVersion, socket } = incoming
-  // Express and its kin cut the path that they are mounted at off `url`, and keep the whole one here.
+  // Express and similar frameworks cut the mount path off `url`, and keep the whole one here.
   const path =
     typeof incoming.originalUrl === 'string' ? incoming.originalUrl : (incoming.url ?? '')
-  // Node keeps the first of two hosts and drops the second; a proxy may have gone by the other one.
+  // Node keeps the first of two `Host` headers and drops the second; a proxy may have used the other one.
   const isDouble =
     rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length > 1
   const { host = httpVersion === '1.0' ? 'localhost' : '' } = headers
@@ -204,8 +214,8 @@ function addressOf(incoming: NodeArrival['incoming']): URL | null {
 }
 
 /**
- * Nothing is read before somebody asks, and whoever has enough lets the rest go by: Node's own
- * adapter closes the connection then, and the answer could not go out on it.
+ * Reads nothing before it is pulled, and on cancel lets the rest of the body pass: Node's own adapter would close the
+ * connection, and the response could not be sent on it.
  */
 function toBody(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
@@ -247,10 +257,10 @@ async function send(
   gone: AbortController,
   stallMs: number,
 ): Promise<void> {
-  // Before the first byte goes out: a body that cannot be read is still a 500 then.
+  // Before the first byte is sent: a body that cannot be read is still a 500 then.
   const stream = response.body === null ? undefined : byteStreamOf(response.body)
   outgoing.writeHead(response.status, [...response.headers].flat())
-  // An answer may come before the whole question was read: the rest is let go.
+  // A response may come before the whole request was read: the rest is discarded.
   incoming.resume()
   const { signal } = gone
   const leave = () => stream?.cancel()
@@ -260,14 +270,14 @@ async function send(
   outgoing.end()
 }
 
-/** The next piece is made when the connection has taken the one before. */
+/** The next chunk is produced when the connection has consumed the previous one. */
 async function pump(
   stream: ByteStream,
   outgoing: ServerResponse,
   gone: AbortSignal,
   stallMs: number,
 ): Promise<void> {
-  // The head goes out with the first write.
+  // The head is sent with the first write.
   let isHeadOut = false
   while (!gone.aborted) {
     const piece = await stream.next()
@@ -283,13 +293,13 @@ async function pump(
   }
 }
 
-/** Whoever takes so much within `stallMs` is slow; whoever does not has stopped reading. */
+/** A client that consumes this much within `stallMs` is slow; one that does not has stopped reading. */
 const mostAtOnce = 65_536
 
 /**
- * Whether a piece may go to the socket as it is. `ServerResponse.write` hands it over in three parts, of which two
- * are made anew for each connection: a third of the cost of a frame that 500 people follow. Not
- * where something between wants to see what is written, such as compression.
+ * Whether a chunk may be written to the socket directly. `ServerResponse.write` writes it in three parts, two of which
+ * are allocated for each connection: a third of the cost of a frame with 500 followers. Not if something wraps `write`,
+ * such as compression.
  */
 const takesChunks = (outgoing: ServerResponse): boolean =>
   outgoing.chunkedEncoding &&
@@ -298,7 +308,7 @@ const takesChunks = (outgoing: ServerResponse): boolean =>
 
 const chunks = new WeakMap<Uint8Array, Uint8Array>()
 
-/** As one chunk of HTTP/1.1, made once for all connections that it goes out on. */
+/** As one chunk of HTTP/1.1, encoded once for all connections that it is sent on. */
 function toChunk(piece: Uint8Array): Uint8Array {
   const known = chunks.get(piece)
   if (known !== undefined) return known

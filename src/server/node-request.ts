@@ -1,6 +1,6 @@
 /**
- * What the framework passed to `toNodeHandler`, by the `Request` that was made of it. Middleware before the
- * handler leaves what it found there (`req.user`, `req.session`), and a web-standard request has no place for it.
+ * What the framework passed to `toNodeHandler`, by the `Request` that was made of it. Middleware before the handler
+ * puts its results there (`req.user`, `req.session`), and a web-standard request has no place for them.
  */
 const nodeRequests = new WeakMap<Request, object>()
 
@@ -9,11 +9,11 @@ export function rememberNodeRequest(request: Request, passed: object): void {
 }
 
 /**
- * The request as Express, Nest, Fastify or Node's own server passed it, for `authenticate`: what a session or
- * sign-in middleware before the handler has put there is found on it. Undefined where the request did not come through
+ * The request as Express, Nest, Fastify or Node's own server passed it, for `authenticate`: it has what session or
+ * sign-in middleware before the handler has put there. Undefined where the request did not come through
  * `toNodeHandler`, `toNodeListener` or `listen`, and for a copy of it (`new Request(request)`).
  *
- * The type is what you say it is; nothing is checked.
+ * The type parameter is not checked.
  *
  * @example
  * createHandler(holdfast, {

@@ -17,7 +17,7 @@ import { basePathRule, toBasePath } from '../protocol/base-path.ts'
 import type { HandlerOptions, Limits } from './handler-options.ts'
 import type { ListenOptions, NodeListenerOptions } from './listen-options.ts'
 
-/** `createHandler`. */
+/** The rules of `createHandler`. */
 export const handlerRules: OptionTable<HandlerOptions> = {
   authenticate: callback('none: only this machine is answered'),
   localOnly: flag('false'),
@@ -43,7 +43,7 @@ export const handlerRules: OptionTable<HandlerOptions> = {
 
 const most = Number.MAX_SAFE_INTEGER
 
-/** `createHandler`, `limits`. */
+/** The rules of `limits` of `createHandler`. */
 export const limitRules: OptionTable<Limits> = {
   bodyBytes: wholeNumber(1, 1_073_741_824, '1,048,576'),
   importBytes: wholeNumber(1, 1_073_741_824, '67,108,864'),
@@ -60,13 +60,13 @@ export const limitRules: OptionTable<Limits> = {
   unreadBytes: wholeNumber(1, most, '268,435,456'),
 }
 
-/** `toNodeListener`. */
+/** The rules of `toNodeListener`. */
 export const nodeListenerRules: OptionTable<NodeListenerOptions> = {
   stallMs: milliseconds(1, longestTimerMs, '30,000'),
   onError: callback('writes to the standard error'),
 }
 
-/** `listen`. */
+/** The rules of `listen`. */
 export const listenRules: OptionTable<ListenOptions> = {
   port: wholeNumber(0, 65_535),
   host: text(),
@@ -102,8 +102,8 @@ export function checkHandlerOptions(
 }
 
 /**
- * Null for what no browser sends, and for `null` itself, which every page without an origin sends. Apps in a shell
- * have schemes of their own (`capacitor://localhost`), for which a URL knows no origin.
+ * Null for what no browser sends, and for `null` itself, which every page without an origin sends. Apps in a shell have
+ * schemes of their own (`capacitor://localhost`), for which `URL` has no origin.
  */
 function toOrigin(origin: unknown): string | null {
   if (typeof origin !== 'string' || origin.includes('*')) return null

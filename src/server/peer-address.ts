@@ -1,6 +1,6 @@
 /**
- * Who is at the other end of the connection that a request came over. A web-standard request does not say
- * it, and headers that do can be sent by anyone; so only what holds the socket may write it here (HT4).
+ * The address of the socket's peer. A web-standard request does not contain it, and headers that do can be sent by
+ * anyone; so only code that holds the socket may set it here (HT4).
  */
 const peers = new WeakMap<Request, string>()
 
@@ -8,5 +8,5 @@ export function rememberPeer(request: Request, address: string | undefined): voi
   if (address !== undefined) peers.set(request, address)
 }
 
-/** Undefined where the request did not come through our own listener: nobody knows, then. */
+/** Undefined where the request did not come through our own listener: the peer is not known then. */
 export const peerOf = (request: Request): string | undefined => peers.get(request)

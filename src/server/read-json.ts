@@ -3,7 +3,7 @@ import { createDepthScanner, deepestJson } from '../core/json-depth.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import { badRequest } from './http-error.ts'
 
-/** A JSON body, with its type, size and depth checked before anything looks at it (HT3). */
+/** A JSON body, with its type, size and depth checked before it is parsed (HT3). */
 export async function readJson(request: Request, maxBytes: number): Promise<Json> {
   const text = await readText(request, maxBytes, /^application\/json\s*(;|$)/i)
   if (text === null) return {}
@@ -15,8 +15,8 @@ export async function readJson(request: Request, maxBytes: number): Promise<Json
 }
 
 /**
- * Text of JSON, not too deep, in pieces as they came: a body as large as an import may have is never
- * decoded or walked through at once (OP7). Null for a request that has no body and claims none.
+ * JSON text, not too deep, in chunks as they arrived: the large body of an import is never decoded or scanned at once
+ * (OP7). Null for a request without a body and without a content type.
  */
 export async function readText(
   request: Request,
@@ -51,7 +51,7 @@ export async function readText(
 
 const unsupported = (message: string): ApiError => new ApiError(415, 'unsupported-type', message)
 
-/** JSON is UTF-8, and is not unpacked here: a small body could become one of any size. */
+/** JSON is UTF-8, and compressed bodies are refused: a small body could expand to any size. */
 function checkEncoding(headers: Headers, type: string): void {
   const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(type)?.[1] ?? 'utf-8'
   if (!/^(?:utf-?8|us-ascii)$/i.test(charset)) {
@@ -73,7 +73,7 @@ function hasBody(request: Request): boolean {
   return request.headers.has('transfer-encoding')
 }
 
-/** Largest piece that is handled at once, whatever the client and its transport make of a body. */
+/** The largest chunk that is handled at once, however the client and its transport split a body. */
 const pieceBytes = 65_536
 
 async function* readChunks(request: Request, maxBytes: number): AsyncGenerator<Uint8Array> {

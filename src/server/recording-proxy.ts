@@ -1,6 +1,6 @@
 import { callback, checkOptions, oneOfWords, type OptionTable } from '../core/check-options.ts'
 import type { Holdfast } from '../engine/create-holdfast.ts'
-import type { RecordRequest } from '../engine/record-request.ts'
+import type { RecordRequest } from '../engine/record/record-request.ts'
 import type { Json } from '../core/json.ts'
 import { isJsonObject } from '../core/json.ts'
 import { type ChatRequest, parseChatBody } from '../protocol/chat-body.ts'
@@ -13,6 +13,7 @@ import {
   toBackendError,
   toBackendHeaders,
 } from './ask-backend.ts'
+import { checkChatText } from './check-text.ts'
 import { answer } from './answer.ts'
 import { type ForwardedHistory, toBackendBody } from './backend-body.ts'
 import { type TurnReply, withReply } from './chat-response.ts'
@@ -22,32 +23,33 @@ import { identify } from './guard.ts'
 import type { HandlerOptions } from './handler-options.ts'
 import { notFound } from './http-error.ts'
 import { checkHandlerOptions } from './option-rules.ts'
-import { toKnownTurn } from '../engine/known-turn.ts'
+import { toKnownTurn } from '../engine/calls/known-turn.ts'
 import { readJson } from './read-json.ts'
 import type { RouteRequest } from './router.ts'
-import { checkText, inPlace, runActive, toSend } from './routes/chat.ts'
+import { inPlace, runActive, toSend } from './routes/chat.ts'
 import { sdkOf } from './routes/messages.ts'
 import { readTurn } from '../engine/engine.ts'
 import { toClientOutput, toToolDecision } from './chat-answers.ts'
 import { wait } from '../engine/clock.ts'
 
+/** The options of `createRecordingProxy`: those of a handler, and the backend. */
 export interface RecordingProxyOptions extends HandlerOptions {
-  /** Where the old backend takes its chats. */
+  /** The address of the existing backend's chat route. */
   readonly target: URL
   /**
-   * Which of the client's headers the backend gets: a list of names, or a function of them that gives the
-   * headers to send. Those of one connection (`Host`, `Content-Length`, `Connection` …) are never passed on.
+   * The client's headers that are forwarded to the backend: a list of names, or a function that returns the headers to
+   * send. Headers of one connection (`Host`, `Content-Length`, `Connection` …) are never forwarded.
    * @default defaultForwardHeaders: who asks (`authorization`, `cookie`), the language, and trace ids
    */
   readonly forwardHeaders?: ForwardHeaders
   /**
-   * Whose history the backend is sent in `messages`. `ledger`: what is stored, in the format that the client speaks, at
-   * most the last thousand messages, with the client's newest message at the end. `client`: the body as it came, with
-   * whatever the client says was said before.
+   * The history that the backend is sent in `messages`. `ledger`: what is stored, in the client's format, at most the
+   * last thousand messages, with the client's newest message at the end. `client`: the body as it arrived, with
+   * whatever history the client claims.
    * @default 'ledger'
    */
   readonly history?: ForwardedHistory
-  /** How the backend is asked. @default the platform's `fetch` */
+  /** How the backend is called. @default the platform's `fetch` */
   readonly fetch?: (request: Request) => Promise<Response>
 }
 
@@ -69,23 +71,25 @@ type ProxyOnly = {
     | undefined
 }
 
-/** A backend that has not begun to answer by then is waited for with an open stream; its refusal is then an error in it. */
+/**
+ * After this time without a response from the backend the stream to the client is opened; a later refusal is then an
+ * error in it.
+ */
 const patienceMs = 10_000
 
 /**
- * Stands before a chat backend of somebody's own, of AI SDK 3 to 7, and takes its place at `/api/chat`:
- * the message is stored, the backend is asked, and what it streams is stored as it passes (RS4). The
- * answer is what was stored, in the protocol that the client asks for. What the backend refuses (4xx) is
- * passed on to the client, and nothing of it is kept. Pages, resume and stop are the ordinary routes,
- * beside it.
+ * Replaces `/api/chat` of an existing chat backend of AI SDK 3 to 7: the message is stored, the backend is called, and
+ * its stream is stored as it passes (RS4). The response is what was stored, in the protocol that the client requests. A
+ * refusal of the backend (4xx) is passed on to the client, and nothing of it is stored. Pages, resume and stop are the
+ * ordinary routes, beside it.
  */
 export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOptions): Handler {
-  const { target, forwardHeaders, history, fetch: asking, ...others } = given
-  const own = { target, forwardHeaders, history, fetch: asking }
+  const { target, forwardHeaders, history, fetch: customFetch, ...others } = given
+  const own = { target, forwardHeaders, history, fetch: customFetch }
   checkOptions('createRecordingProxy', own, proxyRules)
   const options = checkHandlerOptions(others, 'createRecordingProxy')
   const context = createServerContext(holdfast, options)
-  const fetchBackend = asking ?? fetch
+  const fetchBackend = customFetch ?? fetch
   const forward = forwardHeaders ?? defaultForwardHeaders
   return (request) =>
     answer(request, options, async (answering) => {
@@ -97,7 +101,7 @@ export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOp
       return withReply(context, route, async (reply) => {
         const body = await readJson(request, context.limits.bodyBytes)
         const chat = parseSending(body)
-        checkText(chat, context.limits.textChars)
+        checkChatText(chat, context.limits.textChars)
         const { recorded, sent } = await toRecord(context, route, chat)
         const { store } = holdfast
         const backend = fetchLater(async () => {
@@ -110,7 +114,7 @@ export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOp
               method: 'POST',
               headers: toBackendHeaders(request.headers, forward),
               body: JSON.stringify(forwarded),
-              // A redirect would be followed by another method and without the headers that say who asks.
+              // A redirect would be followed with another method and without the credentials.
               redirect: 'manual',
             }),
           )
@@ -122,7 +126,7 @@ export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOp
         )
         switch (recording.kind) {
           case 'recording': {
-            // The reader reads the ledger; this copy of the stream is nobody's.
+            // The client reads the ledger; this copy of the stream is not used.
             void recording.stream.cancel()
             const refusal = await backend.refused(holdfast)
             if (refusal !== null) {
@@ -145,7 +149,7 @@ export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOp
 
 type Sending = Extract<ChatRequest, { readonly kind: 'send' | 'answers' }>
 
-/** To make an answer anew is to send its message again: the backend has no other way to be asked. */
+/** Regenerating an answer is sending its message again: the backend has no other interface for it. */
 function parseSending(body: Json): Sending {
   const chat = parseChatBody(body)
   if (chat.kind !== 'regenerate') return chat
@@ -156,7 +160,7 @@ function parseSending(body: Json): Sending {
   return parseChatBody(again) as Sending
 }
 
-/** Approvals and results of the client are stored, and the turn goes on with what the backend makes of them. */
+/** Approvals and results of the client are stored, and the turn continues with the backend's response to them. */
 async function toRecord(
   context: ServerContext,
   route: RouteRequest,
@@ -166,7 +170,7 @@ async function toRecord(
   readonly sent?: Pick<TurnReply, 'sent'>
 }> {
   if (chat.kind === 'send') {
-    // The backend was sent the request as it is, and has whatever was chosen.
+    // The backend was sent the request unchanged, with its choices.
     const { choices: _, whenBusy: __, ...message } = chat
     return { recorded: await toSend(context, route, message) }
   }
@@ -186,11 +190,11 @@ async function toRecord(
 
 interface Backend {
   readonly chunks: ReadableStream<StreamChunk>
-  /** The backend's own answer where it would not take the message; null once it has begun, or is slow. */
+  /** The backend's own response if it refused the message; null once its stream has begun, or if it is slow. */
   refused(holdfast: Holdfast): Promise<Response | null>
 }
 
-/** The backend is asked only once the message is stored, and not at all if it was refused. */
+/** The backend is called only after the message is stored, and not at all if that was refused. */
 function fetchLater(fetchBackend: () => Promise<ReadableStream<StreamChunk>>): Backend {
   let reader: ReadableStreamDefaultReader<StreamChunk> | undefined
   const opened = Promise.withResolvers<Response | null>()

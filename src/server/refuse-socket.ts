@@ -7,8 +7,8 @@ const answers: Readonly<Record<string, readonly [status: string, message: string
 }
 
 /**
- * What never became a request: broken HTTP, headers without end. The answer is worded like every other
- * (HT1), which Node's own, an empty one, is not.
+ * For input that never became a request: broken HTTP, endless headers. The error response has the usual form (HT1),
+ * unlike Node's own, which is empty.
  */
 export function refuseSocket(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
@@ -17,7 +17,7 @@ export function refuseSocket(error: NodeJS.ErrnoException, socket: Duplex): void
   }
   const [status, message] = answers[error.code ?? ''] ?? [
     '400 Bad Request',
-    'This is not HTTP that can be read.',
+    'This is not valid HTTP.',
   ]
   const body = JSON.stringify({ error: { code: 'bad-request', message } })
   socket.end(

@@ -1,24 +1,23 @@
 import type { HandlerOptions } from './handler-options.ts'
 import { badRequest } from './http-error.ts'
 
-/** Under which name a request was sent, and how, as far as that can be known (HT4). */
+/** The host name and scheme that a request was sent to, as far as they can be known (HT4). */
 export interface RequestHost {
   readonly hostname: string
-  /** The origins that a page of this server's own can have. */
+  /** The origins that a page of this server can have. */
   readonly origins: readonly string[]
-  /** Where the name was found, in the words of an error. */
+  /** Where the name was found, for an error message. */
   readonly source: string
 }
 
 /**
- * The name is the one in `Host`. The request's own address is what a framework makes of it, and `next start`
- * says `localhost` to every request; it counts only where there is no `Host`. What a proxy says of the request
- * that it got is believed with `trustProxy` alone, since anyone can send such headers.
+ * The name is the one in `Host`. The request's own address is set by the framework, and `next start` sets `localhost`
+ * for every request; it is used only without a `Host`. Forwarding headers of a proxy are trusted with `trustProxy`
+ * alone, since anyone can send them.
  *
- * The scheme is what the proxy says, else that of the address. A server that is asked over `http:` may
- * stand behind a proxy that ends TLS, so its pages may be `https:` as well; never the other way round, or a page
- * that somebody put into an open network could speak for one that came over TLS. Without authentication there
- * is no such proxy.
+ * The scheme is the proxy's, else that of the address. A server that receives `http:` may be behind a proxy that
+ * terminates TLS, so its pages may be `https:` as well; never the other way round, or a page injected into an open
+ * network could act as one that came over TLS. Without authentication there is no such proxy.
  */
 export function requestHost(
   { headers }: Request,
@@ -28,11 +27,11 @@ export function requestHost(
   const proxy = trustProxy ? readForwarded(headers) : {}
   const given = proxy.host ?? headers.get('host')
   const name = parseHost(given ?? url.host)
-  if (name === null) throw badRequest('The host that the request names is none.')
+  if (name === null) throw badRequest('The host name of the request is invalid.')
   return {
     hostname: name.hostname,
     origins: schemesOf(proxy.proto, url.protocol, authenticate !== undefined).map(
-      // Through URL, which leaves out the port that a scheme has anyway, as browsers do.
+      // Through URL, which omits the scheme's default port, as browsers do.
       (scheme) => new URL(`${scheme}://${given ?? url.host}`).origin,
     ),
     source:
@@ -54,7 +53,7 @@ function schemesOf(
   return isAuthenticated ? ['http', 'https'] : ['http']
 }
 
-/** Null for what is no name, or more than one. The port stays as it was written only in the text. */
+/** Null for what is no host, or more than one. Only the text keeps the port as it was written. */
 export function parseHost(host: string): URL | null {
   return /^[^\s/\\?#@,]+$/.test(host) ? URL.parse(`http://${host}`) : null
 }
@@ -64,7 +63,7 @@ interface Forwarded {
   readonly proto?: string
 }
 
-/** The first of several proxies is the one that the browser asked. */
+/** The first of several proxies is the one that the browser called. */
 function readForwarded(headers: Headers): Forwarded {
   const first = (name: string) => headers.get(name)?.split(',')[0]?.trim()
   const standard = new Map(
@@ -78,7 +77,7 @@ function readForwarded(headers: Headers): Forwarded {
   return { ...(host === undefined ? {} : { host }), ...(proto === undefined ? {} : { proto }) }
 }
 
-/** Every address and name that proxies say a request came from or was sent to, whoever wrote them. */
+/** Every address and name that forwarding headers contain, whoever wrote them. */
 export function forwardedPlaces(headers: Headers): {
   readonly addresses: readonly string[]
   readonly hosts: readonly string[]

@@ -5,10 +5,10 @@ import { badRequest, MethodNotAllowed } from './http-error.ts'
 export interface RouteRequest {
   readonly request: Request
   readonly url: URL
-  /** What stood in the place of each `:name`, decoded. */
+  /** The decoded values of each `:name`. */
   readonly params: Readonly<Record<string, string>>
   readonly ownerId: OwnerId
-  /** What every address that is given out begins with. */
+  /** The prefix of every returned address. */
   readonly basePath: string
 }
 
@@ -17,9 +17,11 @@ export interface Route {
   /** `/api/threads/:id` */
   readonly path: string
   readonly handle: (request: RouteRequest) => Promise<Response>
-  /** Answered to everyone: it says nothing about anybody. */
+  /** Open to everyone: the response contains nothing about any owner. */
   readonly isPublic?: true
-  /** Answered to whoever the server answers at all: without `authenticate` its own machine, with it everyone (FK5). */
+  /**
+   * Open to everyone whom the server accepts at all: without `authenticate` its own machine, with it everyone (FK5).
+   */
   readonly isForReaders?: true
 }
 
@@ -40,7 +42,7 @@ export function matchRoute(routes: readonly Route[], method: string, pathname: s
     allowed.push(route.method)
   }
   if (allowed.length > 0) throw new MethodNotAllowed(allowed)
-  throw new ApiError(404, 'not-found', 'There is nothing here.')
+  throw new ApiError(404, 'not-found', 'This path does not exist.')
 }
 
 function matchPath(
@@ -61,6 +63,6 @@ function decode(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {
-    throw badRequest('The address has a broken percent sign.')
+    throw badRequest('The path has an invalid percent encoding.')
   }
 }

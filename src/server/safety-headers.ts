@@ -1,6 +1,6 @@
 /**
- * What every answer of the API tells a browser (HT5a): whoever makes somebody open it as a page gets one that runs
- * nothing, is shown in no frame, is taken for nothing but what it says it is, and tells nobody where it was opened.
+ * The security headers of every API response (HT5a): a response that a user is made to open as a page runs nothing, is
+ * shown in no frame, is interpreted only as its declared type, and sends no referrer.
  */
 export const safetyHeaders = {
   'content-security-policy':
@@ -11,13 +11,19 @@ export const safetyHeaders = {
   'cross-origin-resource-policy': 'same-site',
 } as const
 
-/** Of them, what fits the pages of any host: what such a page may run and where it may be shown is for the host to say. */
+/**
+ * Those of them that fit the pages of any host application: what such a page may run and where it may be embedded is
+ * for the host application to decide.
+ */
 export const pageSafetyHeaders = {
   'x-content-type-options': safetyHeaders['x-content-type-options'],
   'referrer-policy': safetyHeaders['referrer-policy'],
 } as const
 
-/** Adds what the answer does not say itself. It may be another object: headers of a redirect cannot be changed. */
+/**
+ * Adds the headers that the response does not have. May return a new object: the headers of a redirect cannot be
+ * changed.
+ */
 export function withSafetyHeaders(
   response: Response,
   safety: Readonly<Record<string, string>> = safetyHeaders,
@@ -27,7 +33,7 @@ export function withSafetyHeaders(
     for (const [name, value] of missing) response.headers.set(name, value)
     return response
   } catch {
-    // Immutable, as those of a redirect and of what `fetch` returned are.
+    // Immutable, like those of a redirect and of a `fetch` response.
     const headers = new Headers(response.headers)
     for (const [name, value] of missing) headers.set(name, value)
     const { status, statusText, body } = response

@@ -1,16 +1,16 @@
 import type { Holdfast } from '../engine/create-holdfast.ts'
 import { type SavingNote, savingNoteOf } from '../views/saving-note.ts'
 
-/** Tells open streams when what is written no longer gets through, and when it does again. */
+/** Notifies open streams when writes to the store begin to fail, and when they succeed again. */
 export interface SavingWatch {
-  /** At once if saving is interrupted now; then on every change, until the returned function is called. */
+  /** Called at once if saving is interrupted now; then on every change, until the returned function is called. */
   watch(listener: (note: SavingNote) => void): () => void
 }
 
-/** With the second that a slow write is given, a client hears of it within two. */
+/** Together with the second that a slow write may take, a client is notified within two. */
 const lookEveryMs = 250
 
-/** One timer for all streams, and none while there are none: a write that hangs can tell nobody itself. */
+/** One timer for all streams, and none while there are none: a write that hangs cannot notify anybody itself. */
 export function createSavingWatch({ saving }: Pick<Holdfast, 'saving'>): SavingWatch {
   const listeners = new Set<(note: SavingNote) => void>()
   let sent = saving()
@@ -27,7 +27,7 @@ export function createSavingWatch({ saving }: Pick<Holdfast, 'saving'>): SavingW
         sent = saving()
         timer = setInterval(look, lookEveryMs)
       }
-      // Whoever is alike to another must not leave for it.
+      // A wrapper per call, so that one listener registered twice is not removed by the first unsubscribe.
       const own = (note: SavingNote) => listener(note)
       listeners.add(own)
       if (sent === 'interrupted') own(savingNoteOf(sent))

@@ -5,11 +5,11 @@ import { isShownInline } from '../files/sniff-type.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import { notFound } from './http-error.ts'
 
-/** A file and where its bytes come from. */
+/** A file and the source of its bytes. */
 export interface ServedFile {
   readonly file: Omit<FileRecord, 'ownerId'>
   readonly cacheControl: string
-  /** Refuses where the reader takes too much; what it returns gives the place back. */
+  /** Refuses a reader that uses too much; the returned function releases the slot. */
   readonly admit: () => () => void
   readonly read: (range?: ByteRange) => Promise<AsyncIterable<Uint8Array> | null>
 }
@@ -20,7 +20,7 @@ export async function serveFile(request: Request, served: ServedFile): Promise<R
   const range = parseRange(request.headers.get('range'), file.bytes)
   const etag = `"${file.sha256}"`
   const headers = headersOf(file, etag, served.cacheControl)
-  if (request.headers.get('if-none-match') === etag) {
+  if (isUnchanged(request.headers.get('if-none-match'), etag)) {
     return new Response(null, { status: 304, headers })
   }
   if (range === 'unsatisfiable') {
@@ -50,7 +50,7 @@ export async function serveFile(request: Request, served: ServedFile): Promise<R
   })
 }
 
-/** Shown in a page only where it is a picture that runs nothing; anything else is saved, and opened by whoever wants to. */
+/** Shown inline only if it is an image that cannot run anything; any other file is a download. */
 const headersOf = (
   { mediaType, filename }: ServedFile['file'],
   etag: string,
@@ -67,10 +67,13 @@ const headersOf = (
   etag,
 })
 
-/** What a browser would run or draw with what is in it, if it were opened as a page. */
+/** Types that a browser would execute or render together with their content, if opened as a page. */
 const isActive = (mediaType: string): boolean => /html|svg|xml|javascript|wasm/.test(mediaType)
 
-/** Read when whoever is served takes it, so that no file is in memory as a whole (OP7). `onClose`: it is over, in any way. */
+/**
+ * Read as the client consumes it, so that no file is in memory as a whole (OP7). `onClose`: called once, however it
+ * ends.
+ */
 function toBody(
   content: AsyncIterable<Uint8Array>,
   onClose: () => void,
@@ -101,7 +104,13 @@ function toBody(
   )
 }
 
-/** One range of bytes. Null: the whole file, as for what is no range. */
+/** RFC 9110, 13.1.2: `*`, or a list of entity tags that are compared weakly. */
+function isUnchanged(header: string | null, etag: string): boolean {
+  if (header === null) return false
+  return header.trim() === '*' || [...header.matchAll(/"[^"]*"/g)].some(([tag]) => tag === etag)
+}
+
+/** One range of bytes. Null: the whole file, also for an invalid range. */
 function parseRange(header: string | null, bytes: number): ByteRange | 'unsatisfiable' | null {
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? []
   if (first === '' && last === '') return null

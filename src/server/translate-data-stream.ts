@@ -6,6 +6,7 @@ import {
 import { createLineSplitter } from '../protocol/lines.ts'
 import type { StreamChunk } from '../protocol/data-stream/stream-chunk.ts'
 
+/** The options of `translateDataStream`. */
 export type TranslateOptions = Pick<DataStreamReaderOptions, 'approvals' | 'unfinished'>
 
 /** The stream of a backend of AI SDK 3 or 4 as the chunks that clients of version 5 and later read (RS4). */
@@ -26,7 +27,7 @@ export function translateDataStream(
   )
 }
 
-/** Whole lines, however the bytes were cut. */
+/** Whole lines, however the bytes were split. */
 function linesOf(stream: ReadableStream<Uint8Array>): ReadableStream<string> {
   const lines = createLineSplitter()
   return stream.pipeThrough(new TextDecoderStream() as never).pipeThrough(

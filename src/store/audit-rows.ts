@@ -12,11 +12,11 @@ import { splitBatch } from './event-batch.ts'
 import { parseStoredJson } from './stored-output.ts'
 
 /**
- * The columns that a scan reads of each table, the same from every database. `key` is what the database
- * names threads by, and the rows of every table come in its order.
+ * The columns that a scan reads of each table, the same for every database. `key` is the database's own key
+ * of a thread, and the rows of every table come in its order.
  */
 export interface AuditTables<Key> {
-  /** One for each thread. */
+  /** One row per thread. */
   readonly threads: {
     readonly key: Key
     readonly threadId: ThreadId
@@ -31,7 +31,7 @@ export interface AuditTables<Key> {
     readonly isOpen: Flag
     readonly isRetired: Flag
   }
-  /** By their first event, then by their last: one row may claim a number inside of another. */
+  /** Ordered by the first seq, then by the last: a damaged row may claim a seq inside another row. */
   readonly events: {
     readonly key: Key
     readonly seq: Seq
@@ -40,12 +40,12 @@ export interface AuditTables<Key> {
     readonly at: number
     readonly payload: string
     readonly ofTurn: Flag
-    /** Of the turn that the row names, null where there is none. */
+    /** The turn that the row refers to; null where there is none. */
     readonly turnId: MessageId | null
     readonly turnSeq: Seq | null
     readonly bodySeq: Seq | null
   }
-  /** By the place of their turn, those without a turn last. */
+  /** Ordered by the seq of their turn; calls without a turn come last. */
   readonly calls: {
     readonly key: Key
     readonly callId: CallId
@@ -61,10 +61,13 @@ export interface AuditTables<Key> {
 /** SQLite has no booleans. */
 type Flag = boolean | 0 | 1
 
-/** What a database gives to a scan: its tables, read in portions from one snapshot. */
+/** The tables of one database, which a scan reads in portions from one snapshot. */
 export interface AuditSource<Key> {
   readonly compare: (left: Key, right: Key) => number
-  /** Opens a table; each call of what it returns gives the next rows, at most `portion`, none at the end. */
+  /**
+   * Opens a table. Each call of the returned function reads the next rows, at most `portion`, and none at the
+   * end.
+   */
   open<Table extends keyof AuditTables<Key>>(
     table: Table,
     portion: number,
@@ -72,14 +75,14 @@ export interface AuditSource<Key> {
 }
 export type Fetch<Row> = () => Promise<readonly Row[]>
 
-/** How many rows of a table are held at once. A row of events may have a thousand of them. */
+/** How many rows of a table are held at once. A row of `events` may hold a thousand events. */
 const portions = { threads: 200, messages: 200, events: 20, calls: 200 } as const
-/** How many rows a reader is given at once. */
+/** How many rows the scan yields at once. */
 const rowsAtOnce = 500
 
 /**
- * One pass over all tables at once, thread by thread and in order of seq, so that memory does not grow with
- * the database: no more is held than a portion of each table and the calls of one turn.
+ * One pass over all tables together, thread by thread and in order of seq. It holds a portion of each table
+ * and the calls of one turn, so that memory does not grow with the database.
  */
 export async function* mergeAuditRows<Key>(
   source: AuditSource<Key>,
@@ -94,7 +97,7 @@ export async function* mergeAuditRows<Key>(
     row !== undefined && compare(row.key, key) === 0
   let rows: AuditRow[] = []
 
-  /** Reads calls up to a place: those of the turn there are returned, of any other the turn does not exist. */
+  /** Reads calls up to the seq of a turn: the calls of that turn are returned, every other call is an orphan. */
   const readCalls = async (
     key: Key,
     upTo: Seq | null,
@@ -139,7 +142,7 @@ export async function* mergeAuditRows<Key>(
     rows.push({ kind: 'thread', threadId, ownerId, seq, queue, lease })
     threads.skip()
     for (;;) {
-      // Awaited only where there is something to wait for: this runs for every row.
+      // Awaited only if rows have to be fetched: this runs for every row.
       const wait = messages.load() ?? events.load()
       if (wait !== undefined) {
         await wait
@@ -222,7 +225,7 @@ function judgeJson(text: string | null): JsonColumn {
   return parseStoredJson(text) === undefined ? 'broken' : 'json'
 }
 
-/** Rows that come in portions, looked at one by one. */
+/** Rows that are fetched in portions and read one by one. */
 class RowCursor<Row> {
   readonly #fetch: Fetch<Row>
   #rows: readonly Row[] = []
@@ -233,7 +236,7 @@ class RowCursor<Row> {
     this.#fetch = fetch
   }
 
-  /** Must have ended before `head` is read. Most of the time there is nothing to wait for. */
+  /** Must have resolved before `head` is read. Most of the time nothing has to be fetched. */
   load(): Promise<void> | undefined {
     return this.#next < this.#rows.length || this.#isOver ? undefined : this.#fetchNext()
   }

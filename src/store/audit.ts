@@ -4,96 +4,105 @@ import type { TurnStatus } from '../core/message.ts'
 import type { ListedThread } from '../core/thread.ts'
 
 /**
- * What `holdfast check` needs of a database: its rows as they are, and verbs to mend them. Only the check reads
- * rows without the fold: what people see must come from events alone, or a reload could differ from the live view.
+ * What `holdfast check` needs of a database: its raw rows, and verbs to repair them. Only the audit reads
+ * rows without the fold: what people see must come from events alone, or a reload could differ from the live
+ * view.
  */
 export interface StoreAudit {
-  /** Of these turns, the ones that exist, and where. */
+  /** Those of these turns that exist, with their threads and positions. */
   findTurns(ids: readonly MessageId[]): Promise<readonly TurnHome[]>
   /**
-   * The turns of ids that several turns have, id by id; of each id the one that keeps it first: one that is running or
-   * was retired, then the oldest. Two of one thread are no damage: an id is unique among what is shown.
+   * The turns whose id several turns have, grouped by id. The first of each group keeps the id: one that is
+   * running or retired, or else the oldest. Two turns in one thread are no damage: an id is unique among the
+   * messages that are shown.
    */
   findSharedTurns(): Promise<readonly TurnHome[]>
   /** Every thread of every owner. */
   listThreads(): AsyncIterable<ListedThread>
   /** All rows of one snapshot, thread by thread, in order of seq; of one thread, if named. */
   scan(only?: ThreadId): AsyncIterable<readonly AuditRow[]>
-  /** What the database says of its own files. */
+  /** Faults that the database reports about its own files. */
   findFaults(): Promise<readonly string[]>
-  /** All steps or none, with a record of each; refused if the thread has moved on since it was read. */
+  /** Applies all steps or none, with a record of each; `stale` if the thread has changed since it was read. */
   repair(request: RepairRequest): Promise<'repaired' | 'stale'>
   /** Removes the rows of a thread that does not exist, and keeps them in the record. */
   removeOrphans(key: string, at: number): Promise<void>
-  /** Closes its connections. The store calls this when it is closed. */
+  /** Closes the connections of the audit. The store calls this when it is closed. */
   close(): void
 }
 
+/** A turn and the thread that it belongs to. */
 export interface TurnHome {
   readonly turnId: MessageId
   readonly threadId: ThreadId
 }
 
+/** One row of a scan. */
 export type AuditRow = AuditThread | AuditMessage | AuditEvent | OrphanCall | OrphanRows
 
+/** A thread's row. It comes before all other rows of the thread. */
 export interface AuditThread {
   readonly kind: 'thread'
   readonly threadId: ThreadId
   readonly ownerId: OwnerId
   readonly seq: Seq
-  /** The inputs that wait, as JSON text. */
+  /** The waiting inputs, as JSON text. */
   readonly queue: string
   readonly lease: AuditLease | null
 }
+/** The lease of a thread. */
 export interface AuditLease {
   readonly turnId: MessageId
-  /** False: it ran out, or its holder is dead. */
+  /** False: the lease has run out, or its holder is dead. */
   readonly isHeld: boolean
 }
 
+/** A row of `messages`, with the rows of its calls. */
 export interface AuditMessage {
   readonly kind: 'message'
   readonly seq: Seq
   readonly messageId: MessageId
   readonly role: 'user' | 'system' | 'assistant'
   readonly status: TurnStatus | null
-  /** Whether events may follow that are not in the body. */
+  /** Whether there may be events that are not in the body. */
   readonly isOpen: boolean
   readonly body: string | null
   readonly bodySeq: Seq | null
   readonly createdAt: number
-  /** No longer shown, by an event that names its id. */
+  /** Hidden by an event that names its id. */
   readonly isRetired: boolean
-  /** Of one that is hidden: the place of the message that it followed. See `PathRow`. */
+  /** Of a hidden message: the seq of the message that it followed. See `PathRow`. */
   readonly parentSeq: Seq | null
-  /** Itself and its siblings, as JSON text. */
+  /** All versions of the message, including itself, as JSON text. */
   readonly versions: string | null
   readonly calls: readonly AuditCall[]
 }
 
-/** One event, read out of its batch. */
+/** One event, decoded from its batch. */
 export interface AuditEvent {
   readonly kind: 'event'
   readonly seq: Seq
   readonly commitSeq: Seq
   readonly ofTurn: boolean
-  /** Null though it is of a turn: there is no such turn. */
+  /** Null although the event belongs to a turn: that turn does not exist. */
   readonly turn: AuditEventTurn | null
   readonly at: number
   readonly payload: string
 }
-/** A turn, by its id and by its place: one database names it by the one, another by the other. */
+/** A turn by its id and by its seq: PostgreSQL's rows refer to it by the one, SQLite's by the other. */
 export interface TurnRef {
   readonly turnId: MessageId
   readonly seq: Seq
 }
+/** The turn of an event, and the seq of the turn's snapshot if it has one. */
 export interface AuditEventTurn extends TurnRef {
   readonly bodySeq: Seq | null
 }
 
-/** A column of JSON text: not there, readable, or not. */
+/** A column of JSON text: absent, valid, or not JSON. */
 export type JsonColumn = 'none' | 'json' | 'broken'
 
+/** A row of `calls`, without the values of its JSON columns. */
 export interface AuditCall {
   readonly callId: CallId
   readonly name: string
@@ -111,11 +120,12 @@ export interface OrphanCall {
 /** Rows of a thread that does not exist. */
 export interface OrphanRows {
   readonly kind: 'orphan-rows'
-  /** How the database names the thread. */
+  /** The database's own key of the thread. */
   readonly key: string
   readonly rows: number
 }
 
+/** The steps to repair one thread, planned at `expectedSeq`. */
 export interface RepairRequest {
   readonly threadId: ThreadId
   readonly expectedSeq: Seq
@@ -126,6 +136,7 @@ export interface RepairRequest {
 /** One change of one row. `problem` and `note` go into the record, with the row as it was before. */
 export type RepairStep = RowChange & { readonly problem: string; readonly note: string }
 
+/** A change of one row. */
 export type RowChange =
   | {
       readonly kind: 'set-call'
@@ -156,9 +167,9 @@ export type RowChange =
       /** As JSON text. */
       readonly versions?: string | null
     }
-  /** The turn at a place, and all that is in it, under another id. */
+  /** Renames the turn at this seq, and every row that refers to it by its id. */
   | { readonly kind: 'rename-turn'; readonly turn: TurnRef; readonly to: MessageId }
-  /** Put in the place of what stood there, if anything did, and outside of any batch. */
+  /** Written in place of the event with this seq, if there is one, as a row of its own. */
   | {
       readonly kind: 'set-event'
       readonly seq: Seq
@@ -168,7 +179,7 @@ export type RowChange =
     }
   | { readonly kind: 'remove-event'; readonly seq: Seq }
   | { readonly kind: 'set-seq'; readonly seq: Seq }
-  /** The inputs that wait, as JSON text. */
+  /** The waiting inputs, as JSON text. */
   | { readonly kind: 'set-queue'; readonly queue: string }
-  /** Only the record: what was mended was mended by an append. */
+  /** Writes only the record: the repair itself was an append. */
   | { readonly kind: 'record' }

@@ -3,8 +3,8 @@ import { type Append, type IllegalAppend, planCommit, type PlannedCommit } from 
 import type { AppendResult, ChangeNotification, Store } from './store.ts'
 
 /**
- * Writes a group in one transaction. Where the database refuses a row (an id is in use), nothing of the
- * group was stored: then each is written by itself, so that only the one at fault is refused.
+ * Writes a group of commits in one transaction. If the database refuses a row (its id is in use), nothing of
+ * the group was stored: each commit is then written by itself, so that only the one at fault is refused.
  */
 export async function commitGroup(
   commits: readonly PlannedCommit[],
@@ -25,7 +25,7 @@ export async function commitGroup(
   }
 }
 
-/** Which of several ids it was, a database does not say. */
+/** The database does not report which of several ids was in use, so the refusal names the first one. */
 export function toRefusal(
   { newMessages, calls }: PlannedCommit,
   subject: 'message' | 'call',
@@ -34,7 +34,7 @@ export function toRefusal(
   return { kind: 'illegal', subject, id: id ?? '', state: 'exists' }
 }
 
-/** For change notifications: the newest seq of each thread that a group has changed. */
+/** The newest seq of each thread that a group has changed: what the change notifications contain. */
 export function changedThreads(
   commits: readonly PlannedCommit[],
   results: readonly AppendResult[],
@@ -48,7 +48,7 @@ export function changedThreads(
   return [...changed.values()]
 }
 
-/** One append by itself, for writers that have no group to share a flush with: repairs, imports, tests. */
+/** Commits one append by itself, for writers without a group commit: repairs, imports, tests. */
 export async function commitAppend(store: Store, append: Append): Promise<AppendResult> {
   const planned = planCommit(append)
   if ('kind' in planned) return planned

@@ -2,27 +2,27 @@ import type { CallOutput } from '../core/call.ts'
 import type { LedgerEvent, NewEvent } from '../core/event.ts'
 import type { CallId, MessageId, Seq } from '../core/ids.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
-import { type EventPlace, parseEvent } from '../core/parse-event.ts'
+import { type EventColumns, parseEvent } from '../core/parse-event.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { readStoredJson, readOutput, type StoredOutput } from './stored-output.ts'
 
 /**
- * A row of `events`: neighbouring events of one commit that are about one turn, or about none. They are
- * written together and read together, so they are one row, with one line of JSON for each; a line that
- * is damaged costs that event and no other (LG7).
+ * A row of `events`: neighbouring events of one commit that belong to one turn, or to none. They are written
+ * and read together, so they share a row, with one line of JSON per event; a damaged line costs that event
+ * and no other (LG7).
  */
 export interface EventBatch {
-  /** Of its last event: whoever reads on from a seq finds the batch that this seq is in the middle of. */
+  /** The seq of its last event: a reader that continues after a seq then finds the batch that contains it. */
   readonly seq: Seq
   readonly size: number
   readonly turnId: MessageId | null
-  /** Of its first event. A line has its own time only where that is another. */
+  /** The time of its first event. A line has its own `at` only where it differs. */
   readonly at: number
   readonly payload: string
 }
 
-/** One event of a batch, as it is stored; without `body` if its line is not JSON. */
-export interface BatchedEvent extends EventPlace {
+/** One event of a batch as it is stored; `body` is undefined if its line is not JSON. */
+export interface BatchedEvent extends EventColumns {
   readonly line: string
   readonly body: Json | undefined
 }
@@ -32,7 +32,7 @@ export interface BatchEncoder {
   batches(): readonly EventBatch[]
 }
 
-/** Takes the events of a commit in their order, without those that have another home. */
+/** Encodes the events of a commit, added in order, without those that are stored in another table. */
 export function createBatchEncoder(): BatchEncoder {
   const batches: { -readonly [Key in keyof EventBatch]: EventBatch[Key] }[] = []
   return {
@@ -52,13 +52,15 @@ export function createBatchEncoder(): BatchEncoder {
 }
 
 /**
- * The JSON text of an event, without what the row says. A final output is left out too: its one place
- * is the call's own row, from where `decodeBatch` puts it back. So a result cannot exist twice, and a
- * lazy read never touches it. JSON writes line breaks as \n, so a line is a line.
+ * The JSON text of an event, without the fields that the row has. A final output is left out too: it is
+ * stored in the call's own row only, and `decodeBatch` puts it back. So a result cannot exist twice, and a
+ * lazy read never loads it. JSON escapes line breaks, so an event never spans two lines.
  */
 function encodeLine(event: NewEvent, at: number): string {
-  // Left out by JSON, and cheaper than copying the rest: this runs for every piece of text.
-  const line = { ...event, at: event.at === at ? undefined : event.at, turnId: undefined }
+  // JSON leaves out fields that are undefined, which is cheaper than copying the others: this runs for every
+  // text delta.
+  const ownTime = event.at === at ? undefined : event.at
+  const line = { ...event, at: ownTime, turnId: undefined, seq: undefined }
   if (event.type === 'call-settled' && event.outcome.state === 'succeeded') {
     return JSON.stringify({ ...line, outcome: { state: 'succeeded' } })
   }
@@ -66,7 +68,7 @@ function encodeLine(event: NewEvent, at: number): string {
   return JSON.stringify(line)
 }
 
-/** Its events one by one, each with its own place. A line that is missing is an empty one. */
+/** The events of a batch, each with its own seq and time. A missing line counts as an empty one. */
 export function splitBatch({
   seq,
   turnId,
@@ -74,7 +76,7 @@ export function splitBatch({
   payload,
   ...row
 }: EventBatch): readonly BatchedEvent[] {
-  // No thread has more events than its last number; a size that is damaged must not fill the memory.
+  // A thread has no more events than its last seq: a damaged size must not allocate without bound.
   const size = Math.min(row.size, seq)
   const lines = size === 1 ? [payload] : payload.split('\n')
   return Array.from({ length: size }, (_, index) => {
@@ -85,10 +87,10 @@ export function splitBatch({
   })
 }
 
-/** The output columns of a call, for those events that say that it has a result. */
+/** Returns the output columns of a call, for events with which it got a result. */
 export type OutputOf = (callId: CallId) => StoredOutput | undefined
 
-/** The call whose result the event tells of. */
+/** The call to which the event gives a result; null if it gives none. */
 export function resultOf(body: Json | undefined): CallId | null {
   if (!isJsonObject(body)) return null
   const hasResult = body.type === 'call-settled' || body.type === 'call-resolved'
@@ -101,10 +103,10 @@ export const decodeBatch = (batch: EventBatch, outputOf: OutputOf): readonly Led
   )
 
 export const decodeEvent = (
-  place: EventPlace,
+  columns: EventColumns,
   body: Json | undefined,
   outputOf: OutputOf,
-): LedgerEvent => parseEvent(place, withOutput(body, outputOf))
+): LedgerEvent => parseEvent(columns, withOutput(body, outputOf))
 
 function withOutput(body: Json | undefined, outputOf: OutputOf): unknown {
   if (!isJsonObject(body)) return body

@@ -2,48 +2,52 @@ import type { FileId, FileRecord } from '../core/file.ts'
 import type { OwnerId, ThreadId } from '../core/ids.ts'
 
 /**
- * What a database knows of files (FL1, FL2). A file is `uploading` until all its bytes are in the file store, `ready` while
- * messages may name it, and `removing` from the moment on at which nobody may: its bytes go, then its row. So a crash
- * leaves no bytes without a row, and the next look goes on where it was.
+ * The rows of files in a database (FL1, FL2). A file is `uploading` until all its bytes are in the file store, `ready` while
+ * messages may refer to it, and `removing` from the moment on at which none may: its bytes are deleted, then its row. So a
+ * crash leaves no bytes without a row, and the next collection continues where the last one ended.
  *
- * Which thread names which file is written by the commit that names it (`PlannedCommit.files`) and goes with the thread.
+ * Which thread refers to which file is written by the commit that does (`PlannedCommit.files`) and deleted with the thread.
  */
 export interface FileRecords {
-  /** The row of a file that is about to come. */
+  /** Inserts the row of a file whose upload begins. */
   begin(file: NewFile): Promise<void>
   /**
-   * All of it is there. `over-limit`: with it the owner would have more than so many bytes, and it stays `uploading`.
-   * `gone`: it was collected before all of it had come, because that took too long or its owner was deleted.
+   * Marks a file as `ready` after all its bytes were written. `over-limit`: the owner would have more than
+   * `mostOwnerBytes`, and it stays `uploading`. `gone`: it was collected during the upload, because that took
+   * too long or its owner was deleted.
    */
   finish(file: FileRecord, mostOwnerBytes: number): Promise<'ready' | 'over-limit' | 'gone'>
-  /** One that is ready; null otherwise. */
+  /** A file that is `ready`; null otherwise. */
   read(id: FileId): Promise<FileRecord | null>
   /**
-   * Those of them that are ready and this owner's. They are not taken for unused before `at`, so that what is about to be
-   * named is not collected before it is; the commit that names them ends it. It outlives the end of a thread.
+   * Returns those of these files that are `ready` and belong to this owner, and records `at` as their last
+   * use, so that `claimUnused` does not collect a file between the check of a message and the commit that
+   * refers to it. The commit ends the reservation; deleting a thread does not.
    */
   reserve(ids: readonly FileId[], ownerId: OwnerId, at: number): Promise<readonly FileRecord[]>
-  /** The bytes of all that an owner has. */
+  /** The total size of an owner's files. */
   ownerBytes(ownerId: OwnerId): Promise<number>
   /**
-   * Makes `removing` of what no thread names and nobody has sent or reserved since `before`, and of what the end of its
-   * thread left over. Returns these and those that were `removing` already.
+   * Marks as `removing` the files that no thread refers to and that were not uploaded or reserved since
+   * `before`, and those of deleted threads. Returns them with those that were `removing` already.
    */
   claimUnused(query: UnusedQuery): Promise<readonly FileId[]>
-  /** Files that a tool or a model made for a thread: it names them from now on. */
+  /** Records that a thread refers to files that a tool or a model made for it. */
   name(threadId: ThreadId, ids: readonly FileId[]): Promise<void>
-  /** Takes out the rows of files that are `removing`. */
+  /** Deletes the rows of files that are `removing`. */
   forget(ids: readonly FileId[]): Promise<void>
 }
 
+/** Which unused files to claim. */
 export interface UnusedQuery {
   /** In milliseconds since 1970. */
   readonly before: number
   readonly limit: number
-  /** Only those of one owner. Default: anybody's. */
+  /** Only the files of one owner. Default: of all owners. */
   readonly ownerId?: OwnerId
 }
 
+/** A file whose upload begins. */
 export interface NewFile {
   readonly id: FileId
   readonly ownerId: OwnerId

@@ -58,6 +58,7 @@ export {
   planCommit,
   type PlannedBatch,
   type PlannedCallRow,
+  type PlannedInput,
   type PlannedCommit,
   type ThreadToCreate,
 } from './plan-commit.ts'
@@ -76,6 +77,7 @@ export type {
   CreateThreadResult,
   DeletedThread,
   FoundCall,
+  FoundInput,
   FoundTurn,
   MetadataChange,
   NewThread,
@@ -112,7 +114,7 @@ export {
   type VersionPath,
   walkPath,
 } from './version-path.ts'
-// What the signatures above are made of: whoever names a part of one needs its type.
+// The types that the signatures above consist of, for code that has to name one.
 export type {
   AnswerLimit,
   TurnEnding,

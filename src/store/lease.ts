@@ -2,8 +2,9 @@ import { assertNever } from '../core/assert-never.ts'
 import type { MessageId, OwnerId, Seq } from '../core/ids.ts'
 
 /**
- * One run per thread. A lease has a fencing number that grows with each holder, so one that comes
- * back late can write nothing (CR2). Times are the store's own, never the caller's.
+ * A thread has at most one run. Its lease has a fencing number that grows with each holder, so a holder that
+ * lost its lease can write nothing afterwards (CR2). Times are those of the store's clock, never the
+ * caller's.
  */
 export type LeaseUse =
   | {
@@ -11,14 +12,14 @@ export type LeaseUse =
       readonly holder: string
       readonly ttlMs: number
       readonly turnId: MessageId
-      /** Take it from the holder of this fence even if its lease has not run out. */
+      /** Acquires the lease from the holder of this fence even if it has not expired. */
       readonly overFence?: number
     }
-  /** With `renewMs: 0` it is handed over: it binds nobody any more, though its holder lives. */
+  /** With `renewMs: 0` the lease is handed over: it stops binding at once, although its holder lives. */
   | { readonly kind: 'hold'; readonly fence: number; readonly renewMs?: number }
   | { readonly kind: 'release'; readonly fence: number }
 
-/** What an append is compared with: the thread's row. */
+/** The columns of the thread's row that an append is compared with. */
 export interface ThreadHead {
   readonly ownerId: OwnerId
   readonly incarnation: string
@@ -31,6 +32,7 @@ export interface ThreadHead {
   readonly stopFence: number | null
 }
 
+/** The head of a new thread: no event, no lease. */
 export const newThreadHead = (ownerId: OwnerId, incarnation: string): ThreadHead => ({
   ownerId,
   incarnation,
@@ -42,32 +44,36 @@ export const newThreadHead = (ownerId: OwnerId, incarnation: string): ThreadHead
   stopFence: null,
 })
 
-/** By which a store judges whether a lease still binds. */
+/** What a store needs to decide whether a lease still binds. */
 export interface LeaseClock {
   readonly now: () => number
   readonly isAlive: IsHolderAlive
 }
 
 /**
- * Whether the process behind a holder lives. True: it does, and its lease binds though it has run out, because the
- * process was busy or a clock jumped. False: it is gone, and its lease need not run out. Undefined: nobody
- * can know from here, and the time decides.
+ * Whether the process of a lease's holder lives. True: its lease binds even after its time, because the
+ * process may have been busy or the clock may have jumped. False: the process is gone, and its lease ends at
+ * once. Undefined: unknown here, and the lease's time decides.
  */
 export type IsHolderAlive = (holder: string) => boolean | undefined
 
-/** The one rule of whether a lease binds. A clock alone must not end the run of a process that is seen to live (CR2). */
+/**
+ * The one rule of whether a lease binds. A clock alone must not end the run of a process that is known to
+ * live (CR2).
+ */
 export const isHeld = (
   { holder, until }: Pick<ThreadHead, 'holder' | 'until'>,
   { now, isAlive }: LeaseClock,
 ): boolean => holder !== null && until !== 0 && (isAlive(holder) ?? (until ?? 0) > now())
 
-/** Where an append stands, and as whom it writes. */
+/** The preconditions of an append: the expected seq of the thread, its owner, and the lease it is written under. */
 export interface AppendClaim {
   readonly expectedSeq?: Seq
   readonly create?: { readonly ownerId: OwnerId }
   readonly lease?: LeaseUse
 }
 
+/** Why an append was refused. Nothing of it was stored. */
 export type AppendRefusal =
   | { readonly kind: 'no-thread' }
   | { readonly kind: 'stale'; readonly seq: Seq }
@@ -79,21 +85,22 @@ export type AppendRefusal =
       readonly fence: number
     }
 
+/** The result of an append that was stored. */
 export interface Appended {
   readonly kind: 'appended'
-  /** The number of the first event of this append; `seq + 1` if it had none. */
+  /** The seq of the first event of this append; `seq + 1` if it had no events. */
   readonly firstSeq: Seq
   readonly seq: Seq
   /** The lease's fencing number, where one is held. */
   readonly fence?: number
   readonly stopRequested: boolean
-  /** Which of the threads that have had this id it was stored in (OP6). */
+  /** The incarnation of the thread that it was stored in (OP6). */
   readonly incarnation?: string
 }
 
 /**
- * The rule of who may write, in the one order in which it is told: no thread, stale, then the lease.
- * `binds` is the store's word on whether the lease still does: its holder lives and it has not run out.
+ * The one rule of who may write, always checked in this order: no thread, stale, then the lease. `binds`
+ * decides by the store's clock whether the lease still binds.
  */
 export function judgeAppend(
   head: ThreadHead | null,
@@ -113,7 +120,10 @@ export function judgeAppend(
   return { kind: 'leased', holder, turnId, fence }
 }
 
-/** The lease as it is once a use that `judgeAppend` allowed is written. `newFence` is larger than any before. */
+/**
+ * The thread's head after a use of the lease that `judgeAppend` allowed. `newFence` returns a number larger
+ * than any before.
+ */
 export function useLease(
   head: ThreadHead,
   use: LeaseUse | undefined,
@@ -125,7 +135,8 @@ export function useLease(
       return head
     case 'acquire': {
       const { holder, turnId, ttlMs } = use
-      // Of the whole store: a thread that is made anew under an old id does not begin again.
+      // Fences count for the whole store: a thread made again under an old id must not reuse one, or a late
+      // writer of the old thread could write to the new one.
       const fence = Math.max(head.fence + 1, newFence())
       return { ...head, fence, holder, turnId, until: Math.ceil(now + ttlMs), stopFence: null }
     }
@@ -141,7 +152,7 @@ export function useLease(
   }
 }
 
-/** What an append that was stored is told. */
+/** The result for an append that was stored. */
 export function toAppended(head: ThreadHead, size: number, use: LeaseUse | undefined): Appended {
   return {
     kind: 'appended',

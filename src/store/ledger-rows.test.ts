@@ -6,7 +6,7 @@ import { createLedgerReader, type LedgerRows, type LedgerSource } from './ledger
 const calls = Array.from({ length: 10 }, (_, index) => `c${index}`)
 const outputBytes = 1_500_000
 
-/** One turn of ten large results, which a page leaves where they are at first. */
+/** One turn with ten large results, which the first read of a page leaves out. */
 const rows: LedgerRows = {
   thread: {
     ...{ threadId: 't', ownerId: 'ann', seq: 2, incarnation: '', mark: '', queue: '[]' },

@@ -31,32 +31,34 @@ import type { VersionPath } from './version-path.ts'
 import { type CallRow, readSnapshot } from './turn-snapshot.ts'
 import { readUserRow } from './user-row.ts'
 
-/** What one read of a database gives: rows of one snapshot, sorted by table, each in order of seq. */
+/** The rows that one read of a database returns: of one snapshot, sorted by table, each in order of seq. */
 export interface LedgerRows {
   readonly thread: ThreadRow | undefined
   readonly messages: readonly MessageRow[]
   readonly batches: readonly BatchRow[]
   readonly calls: readonly StoredCallRow[]
-  /** The place of the first row that was not read because enough bytes had come together. */
+  /** The seq of the first row that was left out because the rows before it reached `maxBytes`. */
   readonly unread: Seq | null
 }
 
+/** The columns of a thread that reads of its content need. */
 export interface ThreadRow {
   readonly threadId: ThreadId
   readonly ownerId: OwnerId
   readonly seq: Seq
   readonly incarnation: string
-  /** Of its newest commit. */
+  /** The mark of its newest commit. */
   readonly mark: string
-  /** The inputs that wait, as JSON text. */
+  /** The waiting inputs, as JSON text. */
   readonly queue: string
-  /** The turn that is being produced, where that was asked for. */
+  /** The turn that is running, where the query asks for it. */
   readonly live: MessageId | null
-  /** Its newest message or turn, shown or not, and the one at the edge: of a page alone. */
+  /** The newest message or turn, shown or not, and the one at `PageQuery.edge`. Only a page reads these. */
   readonly newest: MessageId | null
   readonly edge: MessageId | null
 }
 
+/** A row of `messages`: a user's message, or a turn with its snapshot if it has one. */
 export interface MessageRow {
   readonly id: MessageId
   readonly role: UserMessage['role'] | 'assistant'
@@ -64,52 +66,56 @@ export interface MessageRow {
   readonly seq: Seq
   readonly bodySeq: Seq | null
   readonly commitSeq: Seq
-  /** Of the commit that made the row, or that wrote its body. */
+  /** The mark of the commit that inserted the row, or that wrote its body. */
   readonly mark: string
   readonly at: number
   readonly body: string | null
-  /** Itself and its siblings (VR1); null if it has none. */
+  /** All versions of the message, including itself (VR1); null if it has no others. */
   readonly versions: readonly MessageVersion[] | null
 }
 
+/** A row of `events`. */
 export interface BatchRow extends EventBatch {
   readonly commitSeq: Seq
   readonly mark: string
 }
 
+/** A row of `calls` with its turn. */
 export interface StoredCallRow extends CallRow {
   readonly turnId: MessageId
 }
 
 /**
- * What a database is asked for. `mostBytes`: a larger output stays where it is, and the row says its
- * length. `maxBytes`: once the rows before it have so many bytes together, a row is not read.
+ * The reads that a database implements. `mostBytes`: a larger output is left out, and the row has its length
+ * only. `maxBytes`: a row is left out once the rows before it have this many bytes together.
  */
 export interface LedgerSource {
-  /** `places`: how many messages to look for; the rows of events and calls are of the first `limit`. */
+  /** `places`: how many messages to read; events and calls are read for the first `limit` of them. */
   readPageRows(query: PageQuery & PageRead): Promise<LedgerRows>
-  /** Messages by the seq of their body, batches, and the calls whose results they tell of. */
+  /** Messages by the seq of their body, batches, and the calls that get a result in them. */
   readChangeRows(query: ChangesQuery & MostBytes): Promise<LedgerRows>
   readMessageRows(threadId: ThreadId, id: MessageId, mostBytes: number): Promise<LedgerRows>
   readTurnRows(id: MessageId, mostBytes: number): Promise<LedgerRows>
-  /** The turn that has the call; one that has no row is of a turn that is running. */
+  /** The turn that contains the call; a call without a row belongs to a running turn. */
   readCallRows(threadId: ThreadId, id: CallId, mostBytes: number): Promise<LedgerRows>
   /** See `Store.readPath`. */
   readPath(threadId: ThreadId, target: string): Promise<VersionPath | null>
   /** See `Store.readPlace`. */
   readPlace(threadId: ThreadId, seq: Seq): Promise<PlaceEvidence | null>
-  /** Whatever their size. They belong to calls that have ended, so they do not change between two reads. */
+  /** Outputs of any size. Their calls have ended, so they do not change between two reads. */
   readOutputs(threadId: ThreadId, ids: readonly CallId[]): Promise<LargeOutputs>
 }
+/** The limits of a read in bytes: see `LedgerSource`. */
 export interface MostBytes {
   readonly mostBytes: number
   readonly maxBytes: number
 }
+/** The limits of a page's read: see `LedgerSource.readPageRows`. */
 export interface PageRead extends MostBytes {
   readonly places: number
 }
 
-/** The verbs of a store that read what is in threads. */
+/** The verbs of a store that read the content of threads. */
 export type LedgerReader = Required<
   Pick<
     Store,
@@ -119,7 +125,7 @@ export type LedgerReader = Required<
 
 const everything = 0x7fff_ffff
 
-/** The reads of what is in threads, the same for every database. */
+/** The reads of the content of threads, the same for every database. */
 export function createLedgerReader(source: LedgerSource): LedgerReader {
   const fill = async (
     threadId: ThreadId,
@@ -130,7 +136,7 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       ? rows
       : indexRows(withOutputs(rows, await readOutputs(threadId, ids, rows, source)))
 
-  /** One turn by itself: all of it, or without its large results, as `results` says. */
+  /** One turn by itself: complete, or without its large results, depending on `results`. */
   const fillTurn = async (
     threadId: ThreadId,
     rows: IndexedRows,
@@ -146,7 +152,7 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
   return {
     async readPage(query: PageQuery): Promise<Page | null> {
       const { threadId, limit, results, order = 'newest-first', maxBytes = everything } = query
-      // One more than is shown, so that the page knows whether anything follows (PG1).
+      // One more than is returned: the page has `hasMore` only if another message follows (PG1).
       const places = limit + 1
       const mostBytes = query.maxBytes === undefined ? mostAtFirst(results) : lazyBytes
       const rows = indexRows(
@@ -248,7 +254,7 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
   }
 }
 
-/** What a message or an event is in bytes of JSON, about, and the results of it that were not read. */
+/** The approximate size of a message or an event as JSON, and its results that were left out. */
 interface Measured {
   readonly bytes: number
   readonly omitted: readonly StoredCallRow[]
@@ -256,7 +262,7 @@ interface Measured {
 
 const isOmitted = (row: CallRow): boolean => row.output === null && row.outputBytes !== null
 
-/** Those that a read of this kind has (OP7). */
+/** The results that a read of this kind has to load (OP7). */
 function largeOutputs({ bytes, omitted }: Measured, results: ResultMode): readonly CallId[] {
   if (results === 'lazy' || omitted.length === 0) return []
   const isLarge = bytes + bytesLeftOut(omitted) > largestTurnBytes
@@ -266,7 +272,7 @@ function largeOutputs({ bytes, omitted }: Measured, results: ResultMode): readon
 const bytesLeftOut = (omitted: readonly StoredCallRow[]): number =>
   omitted.reduce((sum, { outputBytes }) => sum + (outputBytes ?? 0), 0)
 
-/** The first, and those after it that fit; with the calls whose results are still to be read. */
+/** The first item and those after it that fit, with the calls whose results are still to be loaded. */
 function fitBytes(
   sizes: readonly Measured[],
   results: ResultMode,
@@ -300,7 +306,7 @@ const measureCalls = (own: number, calls: readonly StoredCallRow[]): Measured =>
   omitted: calls.filter(isOmitted),
 })
 
-/** One that is gone since stays left out. */
+/** A result that was deleted meanwhile stays omitted. */
 const withOutputs = (rows: LedgerRows, outputs: LargeOutputs): LedgerRows => ({
   ...rows,
   calls: rows.calls.map((row) => ({ ...row, ...outputs.get(row.callId) })),
@@ -339,7 +345,7 @@ function foldTurnRows(row: MessageRow, rows: IndexedRows): Turn {
   return withVersions(foldTurn(readStoredSnapshot(row, rows.callsOf(row.id)), events), row.versions)
 }
 
-/** The turn as of its snapshot; before its first event if it has none. */
+/** The turn as of its snapshot; empty, before its first event, if it has none. */
 export function readStoredSnapshot(row: MessageRow, calls: readonly CallRow[]): Turn {
   const { id, seq, at: createdAt, body, bodySeq, versions } = row
   return body === null || bodySeq === null
@@ -347,7 +353,7 @@ export function readStoredSnapshot(row: MessageRow, calls: readonly CallRow[]): 
     : withVersions(readSnapshot({ id, seq, bodySeq, createdAt }, body, calls), versions)
 }
 
-/** A change that is read only if it is shown. */
+/** A change that is decoded only if it is returned. */
 interface ListedChange {
   readonly seq: Seq
   measure(rows: IndexedRows): Measured
@@ -371,7 +377,7 @@ const listEvents = (batch: BatchRow): readonly ListedChange[] =>
     }),
   }))
 
-/** A message that was added, or a turn as it ended. */
+/** A message that was added, or a turn that has ended. */
 function toBodyChange(row: MessageRow): ListedChange {
   const { commitSeq: commit, mark } = row
   const seq = row.bodySeq ?? row.seq

@@ -1,12 +1,13 @@
 import type { ChangeNotification } from './store.ts'
 
-/** The listeners of one process. Notifications go out after the commit that they tell of, never inside it. */
+/** The listeners of one process. A notification is posted after its commit, never inside the transaction. */
 export interface LocalNotifier {
   readonly size: number
   post(notifications: readonly ChangeNotification[]): void
   watch(listener: (notification: ChangeNotification) => void): () => void
 }
 
+/** Creates a notifier without listeners. */
 export function createLocalNotifier(): LocalNotifier {
   const listeners = new Set<(notification: ChangeNotification) => void>()
   return {
@@ -36,6 +37,7 @@ function notify(
   try {
     for (const notification of notifications) listener(notification)
   } catch {
-    // A listener's bug is not the writer's, and a notification may be lost: whoever follows reads again anyway.
+    // A listener that throws must not fail the writer's commit. Losing a notification is allowed: followers
+    // read again anyway.
   }
 }

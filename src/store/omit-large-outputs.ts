@@ -3,7 +3,7 @@ import type { LedgerEvent } from '../core/event.ts'
 import type { Message, Part } from '../core/message.ts'
 import { largestTurnBytes, lazyBytes, type ResultMode, type StoredChange } from './store.ts'
 
-/** For stores that hold values, not text: what a database does by not selecting the column (PG7). */
+/** For stores that hold values and not text: what a database does by not selecting the column (PG7). */
 export function omitLargeOutputs<Any extends Message>(message: Any, results: ResultMode): Any {
   if (message.role !== 'assistant' || !leavesOut(message, results)) return message
   return {
@@ -20,7 +20,7 @@ export function omitInChange(change: StoredChange, results: ResultMode): StoredC
     : { ...change, event: omitInEvent(change.event) }
 }
 
-/** About how long it is as JSON. */
+/** Approximate length as JSON. */
 export const jsonLength = (value: unknown): number => JSON.stringify(value)?.length ?? 0
 
 const leavesOut = (value: unknown, results: ResultMode): boolean =>

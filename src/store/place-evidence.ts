@@ -3,42 +3,42 @@ import type { MessageId, Seq } from '../core/ids.ts'
 import type { ThreadPlace } from '../core/thread-place.ts'
 import type { PlannedCommit } from './plan-commit.ts'
 
-/** What a store finds at a seq of a thread. */
+/** What a store finds at a seq of a thread: the evidence for or against a reader's place. */
 export interface PlaceEvidence {
   readonly incarnation: string
   /** The thread's seq at this read. */
   readonly threadSeq: Seq
-  /** The mark of the commit that the seq belongs to; null if no row is left that says it. */
+  /** The mark of the commit that the seq belongs to; null if no row of that commit is left. */
   readonly mark: string | null
   /** The newest message or turn that begins at this seq or before it. */
   readonly newest: { readonly id: MessageId; readonly bodySeq: Seq | null } | null
 }
 
 /**
- * Whether a place belongs to another history than the one that is stored (OP6).
+ * Whether a reader's place belongs to another history than the stored one (OP6).
  *
- * The commits of a turn that has ended are gone, and its snapshot stands for them. A place among them is
- * taken for one of this history if the newest message there is the turn that it was in: the whole turn
- * is sent again then, so nothing that a reader has of another one can stay.
+ * The commits of an ended turn are deleted, and its snapshot replaces them. A place among them counts as one of
+ * this history if the newest message there is the turn that the place was in: the whole turn is then sent again,
+ * so a reader keeps nothing of another history's turn.
  */
-export function isOtherHistory(place: ThreadPlace, found: PlaceEvidence): boolean {
-  if (isAnother(place.incarnation, found.incarnation)) return true
-  if (place.seq > found.threadSeq) return true
+export function isOtherHistory(place: ThreadPlace, evidence: PlaceEvidence): boolean {
+  if (isAnother(place.incarnation, evidence.incarnation)) return true
+  if (place.seq > evidence.threadSeq) return true
   if (place.seq === 0) return false
-  if (found.mark !== null) return isAnother(place.mark, found.mark)
+  if (evidence.mark !== null) return isAnother(place.mark, evidence.mark)
   if (place.subject === '') return false
-  const { newest } = found
+  const { newest } = evidence
   if (newest === null || fingerprint(newest.id) !== place.subject) return true
   return newest.bodySeq === null || newest.bodySeq <= place.seq
 }
 
-const isAnother = (known: string, found: string): boolean =>
-  known !== '' && found !== '' && known !== found
+const isAnother = (known: string, stored: string): boolean =>
+  known !== '' && stored !== '' && known !== stored
 
-/** Of so many letters nobody draws the same twice in one thread. */
+/** 36^10 values: two commits of one thread practically never draw the same. */
 const letters = 10
 
-/** A name that is drawn, for a thread or a commit. */
+/** A random mark for a thread or a commit. */
 export function drawMark(): string {
   let mark = ''
   while (mark.length < letters) mark += Math.random().toString(36).slice(2)
@@ -47,7 +47,10 @@ export function drawMark(): string {
 
 const marks = new WeakMap<PlannedCommit, string>()
 
-/** The mark of a commit: drawn once, however often it is tried, and by whichever connection. */
+/**
+ * The mark of a commit: drawn once, so that every attempt to store it, over any connection, writes the same
+ * one.
+ */
 export function markOf(commit: PlannedCommit): string {
   let mark = marks.get(commit)
   if (mark === undefined) {

@@ -1,15 +1,17 @@
 import { assertNever } from '../core/assert-never.ts'
-import type { Call, CallOutput } from '../core/call.ts'
+import type { Call } from '../core/call.ts'
 import {
   beginsTurn,
   isTurnEvent,
   type NewEvent,
+  type LedgerEvent,
+  type NumberedEvent,
   numberEvents,
   type TurnEvent,
 } from '../core/event.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
-import { type FileId, fileIdOf, fileIdsIn } from '../core/file.ts'
+import type { FileId } from '../core/file.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import {
   type CallLifecycle,
@@ -19,102 +21,110 @@ import {
   lifecycleOf,
   turnTransition,
 } from '../core/lifecycle.ts'
-import { callsOf, type Turn, type TurnStatus, type UserPart } from '../core/message.ts'
+import { callsOf, findCall, type Turn, type TurnStatus } from '../core/message.ts'
+import { filesInEvent, filesInMessage } from '../core/named-files.ts'
 import { findEventFault } from '../core/parse-event.ts'
-import { foldQueueEvents, isAboutQueue } from '../core/queue.ts'
+import { foldQueueEvents, isAboutQueue, joinedInputs } from '../core/queue.ts'
 import type { InputQueue } from '../core/queued-input.ts'
 import { foldFlags, type ThreadFlags } from '../core/thread-flags.ts'
 import type { ForkOrigin } from '../core/thread.ts'
 import { createBatchEncoder, type EventBatch } from './event-batch.ts'
 import type { LeaseUse } from './lease.ts'
+import { type PlannedCallRow, planCalls } from './plan-calls.ts'
 import {
   type ChangedMessageRow,
   isEnded,
   type NewMessageRow,
   type PlannedMessages,
   planMessages,
-  statusOf,
 } from './plan-messages.ts'
 
-export type { ChangedMessageRow, NewMessageRow }
+export type { ChangedMessageRow, NewMessageRow, PlannedCallRow }
 
-/** What a writer wants to add to a thread, and what it knows of it. */
+/** What a writer wants to add to a thread, and the state of the thread that the writer has read. */
 export interface Append {
   readonly threadId: ThreadId
   /** May be empty, to acquire, renew or release a lease only. */
   readonly events: readonly NewEvent[]
-  /** Where the thread stands, as the writer knows it. Must be given with events. */
+  /** The thread's seq that the writer has read. Required with events. */
   readonly expectedSeq?: Seq
-  /** The turns that the events are about and that exist already, as they stand at `expectedSeq`. */
+  /** The existing turns that the events belong to, as of `expectedSeq`. */
   readonly turns?: readonly Turn[]
   /**
-   * The inputs that wait, as they stand at `expectedSeq`. Must be given with events about them, and with a message that
-   * may be one of them.
+   * The waiting inputs as of `expectedSeq`. Required with events about the queue, and with a message that may be a waiting
+   * input.
    * @default none
    */
   readonly queue?: InputQueue
   /**
-   * Made first, in the same transaction, if there is no such thread; not if the append is refused. One
-   * that exists and is another owner's is none to this append.
+   * The thread to create in the same transaction if it does not exist; it is not created if the append is
+   * refused. An existing thread of another owner counts as `no-thread`.
    */
   readonly create?: ThreadToCreate
   readonly lease?: LeaseUse
 }
 
+/** The thread that an append creates. */
 export interface ThreadToCreate {
   readonly ownerId: OwnerId
   readonly title: string
-  /** Nobody gave the title: it only stands for one, and may be replaced by one that a model makes (FK3). */
+  /** The title is a placeholder that no person and no model set; a model's title may replace it (FK3). */
   readonly isPlaceholder?: true
   readonly at: number
 }
 
 /**
  * An append as rows. A store compares `expectedSeq` and the lease with the thread's row and writes these
- * rows, or nothing: it looks for nothing else and has no rules of its own about calls and turns.
+ * rows, or nothing: it looks up nothing else and has no rules of its own about calls and turns.
  */
 export interface PlannedCommit extends PlannedMessages {
   readonly append: Append
   readonly size: number
   readonly title: string | null
-  /** Of a new title: a model made it. */
+  /** Whether the new title comes from a model. */
   readonly isTitledByModel: boolean
-  /** What becomes of the flags; what is absent stays (FK2). */
+  /** The flags to set; an absent one does not change (FK2). */
   readonly flags: ThreadFlags
-  /** Null: as it was. */
+  /** Null: unchanged. */
   readonly forkedFrom: ForkOrigin | null
-  /** Moves the thread to the top of the list: a message came, or a turn began or ended. */
+  /** Set where the thread moves to the top of the list: a message was added, or a turn began or ended. */
   readonly activityAt: number | null
-  /** The inputs that wait once this is stored; null: as before. */
+  /** The waiting inputs after this commit; null: unchanged. */
   readonly queue: InputQueue | null
   readonly batches: readonly PlannedBatch[]
   readonly calls: readonly PlannedCallRow[]
-  /** The files that its messages name: kept for as long as the thread is (FL2). */
+  /**
+   * The files that its messages refer to: kept as long as the thread is, if they belong to its owner (FL2). The store
+   * compares the owners in the statement that records the use, so that no writer can forget to.
+   */
   readonly files: readonly FileId[]
-  /** The turns that were written about, as they are once this is stored. */
+  /** Those of `files` that only queued inputs of this commit refer to: they may be released again. */
+  readonly queuedFiles: readonly FileId[]
+  /**
+   * Files that a queued input referred to until this commit, which withdrew or changed it. Released unless a message of the
+   * thread, or another thread, refers to them; then kept as long as a new upload.
+   */
+  readonly releasedFiles: readonly FileId[]
+  /** Inputs that never get a message of their own: they are found by their ids (IN6). */
+  readonly inputs: readonly PlannedInput[]
+  /** The turns that the events belong to, as of this commit. */
   readonly turns: ReadonlyMap<MessageId, Turn>
+  /** The events of the append, with the seqs that they have once it is committed. */
+  readonly numbered: readonly LedgerEvent[]
 }
 
-/** `turnSeq`: the place of the turn that the events are about. */
+/** An input that joined a turn; with null, one that was withdrawn. */
+export interface PlannedInput {
+  readonly id: MessageId
+  readonly turnId: MessageId | null
+}
+
+/** `turnSeq`: the seq of the turn that the events belong to. */
 export interface PlannedBatch extends EventBatch {
   readonly turnSeq: Seq | null
 }
 
-/** A row of `calls` as it is once this is stored, whether it was there before or not. */
-export interface PlannedCallRow {
-  readonly callId: CallId
-  readonly turnId: MessageId
-  readonly turnSeq: Seq
-  /** Its order among the calls of its turn. */
-  readonly seq: Seq
-  readonly name: string
-  readonly lifecycle: CallLifecycle
-  readonly input: string | null
-  readonly output: string | null
-  readonly modelOutput: string | null
-}
-
-/** An event that may not happen in the state its subject is in. */
+/** An event that the state of its call, turn or message does not allow. */
 export interface IllegalAppend {
   readonly kind: 'illegal'
   readonly subject: 'call' | 'turn' | 'message'
@@ -123,14 +133,17 @@ export interface IllegalAppend {
 }
 
 /**
- * What one append does to the rows, as a pure function of the events and of the turns before them. It
- * holds for exactly the thread that stands at `expectedSeq`, so nothing has to be looked up in the
- * transaction, and every store writes the same rows.
+ * The rows that one append writes, as a pure function of the events and of the turns before them. They are
+ * right only for a thread at exactly `expectedSeq`, so nothing has to be looked up in the transaction, and
+ * every store writes the same rows.
  */
 export function planCommit(append: Append): PlannedCommit | IllegalAppend {
   const { events, expectedSeq } = append
   if (events.length > 0 && expectedSeq === undefined) {
-    throw new HoldfastError('bad-event', 'Events are added at a place: `expectedSeq` is missing.')
+    throw new HoldfastError(
+      'bad-event',
+      'An append needs the expected seq: `expectedSeq` is missing.',
+    )
   }
   for (const event of events) {
     const fault = findEventFault(event)
@@ -139,9 +152,10 @@ export function planCommit(append: Append): PlannedCommit | IllegalAppend {
   const known = new Map(append.turns?.map((turn) => [turn.id, turn]))
   const illegal = findIllegal(known, events)
   if (illegal !== undefined) return illegal
-  const first = (expectedSeq ?? 0) + 1
-  const turns = foldTurns(known, events, first)
+  const numbered: readonly NumberedEvent[] = numberEvents(events, (expectedSeq ?? 0) + 1)
+  const turns = foldTurns(known, numbered)
   const renamed = events.findLast((event) => event.type === 'thread-renamed')
+  const queue = planQueue(append)
   return {
     append,
     size: events.length,
@@ -150,12 +164,14 @@ export function planCommit(append: Append): PlannedCommit | IllegalAppend {
     flags: events.reduce<ThreadFlags>(foldFlags, {}),
     forkedFrom: events.findLast((event) => event.type === 'thread-forked')?.from ?? null,
     activityAt: events.findLast((event) => movesThread.has(event.type))?.at ?? null,
-    queue: planQueue(append),
-    ...planMessages(known, turns, events, first),
-    batches: planBatches(turns, events, first),
+    queue,
+    ...planMessages(known, turns, numbered),
+    batches: planBatches(turns, numbered),
     calls: planCalls(known, turns, events),
-    files: namedFiles(events),
+    ...planFiles(append, queue),
+    inputs: events.flatMap(settledInputs),
     turns,
+    numbered,
   }
 }
 
@@ -166,60 +182,82 @@ const movesThread: ReadonlySet<NewEvent['type']> = new Set([
   'thread-forked',
 ])
 
-function namedFiles(events: readonly NewEvent[]): readonly FileId[] {
-  const named = new Set<FileId>()
-  for (const event of events) {
-    for (const part of partsIn(event)) {
-      const id = part.type === 'file' ? fileIdOf(part.url) : undefined
-      if (id !== undefined) named.add(id)
-    }
-    // A copy names what its origin names, or deleting the origin would delete it.
-    if (event.type === 'turn-copied') {
-      for (const id of fileIdsIn(JSON.stringify(event.turn))) named.add(id)
-    }
+function settledInputs(event: NewEvent): readonly PlannedInput[] {
+  switch (event.type) {
+    case 'input-joined':
+      return [{ id: event.messageId, turnId: event.turnId }]
+    case 'input-withdrawn':
+      return [{ id: event.messageId, turnId: null }]
+    case 'turn-copied':
+      return joinedInputs(event.turn).map((id) => ({ id, turnId: event.turnId }))
+    default:
+      return []
   }
-  return [...named]
 }
 
-/** A file is kept from the moment on at which the message that names it waits. */
-function partsIn(event: NewEvent): readonly UserPart[] {
-  if (event.type === 'message-added' || event.type === 'input-joined') return event.parts
-  if (event.type === 'input-queued') return event.input.parts
-  return event.type === 'input-revised' ? (event.parts ?? []) : []
+function planFiles(
+  { events, queue: before = [] }: Append,
+  after: InputQueue | null,
+): Pick<PlannedCommit, 'files' | 'queuedFiles' | 'releasedFiles'> {
+  const named = new Set<FileId>()
+  const queued = new Set<FileId>()
+  for (const event of events) {
+    const isQueued = event.type === 'input-queued' || event.type === 'input-revised'
+    for (const id of filesInEvent(event)) (isQueued ? queued : named).add(id)
+  }
+  const filesIn = (queue: InputQueue) => queue.flatMap((input) => [...filesInMessage(input)])
+  const kept = new Set(after === null ? [] : filesIn(after))
+  const left = new Set(after === null ? [] : filesIn(before))
+  return {
+    files: [...new Set([...named, ...queued])],
+    queuedFiles: [...queued].filter((id) => !named.has(id)),
+    releasedFiles: [...left].filter((id) => !kept.has(id) && !named.has(id)),
+  }
 }
 
 function planQueue({ queue, events }: Append): InputQueue | null {
   if (queue === undefined && events.some(isAboutQueue)) {
-    throw new HoldfastError('bad-event', 'Events about the queue need it: `queue` is missing.')
+    throw new HoldfastError(
+      'bad-event',
+      'Events about the queue need the current queue: `queue` is missing.',
+    )
   }
   const before = queue ?? []
   const after = foldQueueEvents(before, events)
   return after === before ? null : after
 }
 
-/** Walks the events through the transition tables of calls and turns (CL2). */
+/** Checks the events against the transition tables of calls and turns (CL2). */
 function findIllegal(
   known: ReadonlyMap<MessageId, Turn>,
   events: readonly NewEvent[],
 ): IllegalAppend | undefined {
-  const states = new Map<MessageId, { status: TurnStatus | 'absent'; calls?: Calls }>()
+  // `calls`: the calls that these events change, with their new state; the others are as in the turn.
+  const states = new Map<MessageId, { status: TurnStatus | 'absent'; readonly calls: Calls }>()
   const added = new Set<MessageId>()
   const stateOf = (id: MessageId) => {
     let state = states.get(id)
     if (state === undefined) {
-      state = { status: known.get(id)?.progress.status ?? 'absent' }
+      state = { status: known.get(id)?.progress.status ?? 'absent', calls: new Map() }
       states.set(id, state)
     }
     return state
   }
-  /** Looked at only where an event is about a call, or ends the turn: most are about text. */
-  const callsIn = (id: MessageId): Calls => {
-    const state = stateOf(id)
+  const callStateOf = (id: MessageId, callId: CallId): CallLifecycle | 'absent' => {
+    const changed = stateOf(id).calls.get(callId)
+    if (changed !== undefined) return changed
     const turn = known.get(id)
-    state.calls ??= new Map(
-      turn === undefined ? [] : [...callsOf(turn)].map((call) => [call.id, lifecycleOf(call)]),
+    const call = turn === undefined ? undefined : findCall(turn, callId)
+    return call === undefined ? 'absent' : lifecycleOf(call)
+  }
+  const hasOpenCall = (id: MessageId): boolean => {
+    const { calls } = stateOf(id)
+    const turn = known.get(id)
+    const isOpenStill = (call: Call) => !calls.has(call.id) && isOpenLifecycle(lifecycleOf(call))
+    return (
+      [...calls.values()].some(isOpenLifecycle) ||
+      (turn !== undefined && callsOf(turn).some(isOpenStill))
     )
-    return state.calls
   }
   const add = (id: MessageId): IllegalAppend | undefined => {
     if (added.has(id)) return { kind: 'illegal', subject: 'message', id, state: 'exists' }
@@ -237,13 +275,12 @@ function findIllegal(
     const { turnId: id } = event
     const state = stateOf(id)
     if (isCallEvent(event)) {
-      const calls = callsIn(id)
-      const lifecycle = calls.get(event.callId) ?? 'absent'
+      const lifecycle = callStateOf(id, event.callId)
       const { from, to } = callTransition(event, lifecycle as CallLifecycle)
       if (!from.includes(lifecycle)) {
         return { kind: 'illegal', subject: 'call', id: event.callId, state: lifecycle }
       }
-      calls.set(event.callId, to)
+      state.calls.set(event.callId, to)
     }
     const { from, to } = turnTransition(event)
     if (!from.includes(state.status)) {
@@ -253,8 +290,8 @@ function findIllegal(
       const illegal = add(id)
       if (illegal !== undefined) return illegal
     }
-    // Its end would leave a spinner for ever.
-    if (event.type === 'turn-ended' && [...callsIn(id).values()].some(isOpenLifecycle)) {
+    // A call that is open after the end of its turn would be shown as running for ever.
+    if (event.type === 'turn-ended' && hasOpenCall(id)) {
       return { kind: 'illegal', subject: 'turn', id, state: 'open-calls' }
     }
     state.status = to ?? state.status
@@ -266,11 +303,10 @@ type Calls = Map<CallId, CallLifecycle>
 
 function foldTurns(
   known: ReadonlyMap<MessageId, Turn>,
-  events: readonly NewEvent[],
-  first: Seq,
+  events: readonly NumberedEvent[],
 ): ReadonlyMap<MessageId, Turn> {
   const own = new Map<MessageId, TurnEvent[]>()
-  for (const event of numberEvents(events, first)) {
+  for (const event of events) {
     if (!isTurnEvent(event)) continue
     const list = own.get(event.turnId)
     if (list === undefined) own.set(event.turnId, [event])
@@ -286,18 +322,17 @@ function foldTurns(
 
 function planBatches(
   turns: ReadonlyMap<MessageId, Turn>,
-  events: readonly NewEvent[],
-  first: Seq,
+  events: readonly NumberedEvent[],
 ): readonly PlannedBatch[] {
   const encoder = createBatchEncoder()
-  for (const [index, event] of events.entries()) {
-    const seq = first + index
+  for (const event of events) {
+    const { seq } = event
     if (isTurnEvent(event)) {
       if (!isEnded(turns.get(event.turnId))) encoder.add(event, event.turnId, seq)
       continue
     }
     switch (event.type) {
-      // Its row of `messages` is its one home.
+      // Stored in its row of `messages` only.
       case 'message-added':
         break
       case 'messages-retired':
@@ -320,68 +355,4 @@ function planBatches(
     ...batch,
     turnSeq: batch.turnId === null ? null : (turns.get(batch.turnId)?.seq ?? null),
   }))
-}
-
-/**
- * A call has a row that is up to date whenever it waits for a person, has ended, or its turn does not
- * run: whenever anybody but its run may ask for it. Between the model and its result it is in the events
- * of its turn, and a row that it has from before (a retry, an approval) is brought up to date with its
- * end. So most calls are written once, with their result.
- */
-const needsRow = (turn: Turn, call: Call): boolean =>
-  turn.progress.status !== 'running' || !isInFlight(lifecycleOf(call))
-
-/** Between the model and its result. */
-export const isInFlight = (lifecycle: CallLifecycle): boolean =>
-  lifecycle === 'streaming' || lifecycle === 'ready' || lifecycle === 'running'
-
-function planCalls(
-  known: ReadonlyMap<MessageId, Turn>,
-  turns: ReadonlyMap<MessageId, Turn>,
-  events: readonly NewEvent[],
-): readonly PlannedCallRow[] {
-  const named = new Set<MessageId>()
-  for (const event of events) {
-    if (isTurnEvent(event) && isCallEvent(event)) named.add(event.turnId)
-  }
-  const rows: PlannedCallRow[] = []
-  for (const [id, turn] of turns) {
-    const before = known.get(id)
-    // Most commits add text: then nothing changes for calls, and none is looked at.
-    if (!named.has(id) && statusOf(before) === statusOf(turn)) continue
-    const callsBefore = new Map<CallId, Call>()
-    for (const call of before === undefined ? [] : callsOf(before)) callsBefore.set(call.id, call)
-    let order = turn.seq
-    for (const call of callsOf(turn)) {
-      order++
-      const old = callsBefore.get(call.id)
-      const had = before !== undefined && old !== undefined && needsRow(before, old)
-      const needs = needsRow(turn, call)
-      // The fold shares what it did not change, so another object is a changed call.
-      if ((old !== call && (needs || had)) || (needs && !had)) rows.push(toRow(turn, call, order))
-    }
-  }
-  return rows
-}
-
-function toRow(turn: Turn, call: Call, seq: Seq): PlannedCallRow {
-  const isDone = call.state === 'succeeded'
-  return {
-    callId: call.id,
-    turnId: turn.id,
-    turnSeq: turn.seq,
-    seq,
-    name: call.name,
-    lifecycle: lifecycleOf(call),
-    input: call.input.kind === 'complete' ? JSON.stringify(call.input.value) : null,
-    output: isDone ? outputText(call.output) : null,
-    modelOutput: isDone && call.modelOutput !== undefined ? JSON.stringify(call.modelOutput) : null,
-  }
-}
-
-function outputText(output: CallOutput): string {
-  if (output.kind === 'omitted') {
-    throw new HoldfastError('bad-event', 'A lazily read result cannot be stored again.')
-  }
-  return JSON.stringify(output.value)
 }

@@ -1,4 +1,4 @@
-import type { NewEvent } from '../core/event.ts'
+import type { NumberedEvent } from '../core/event.ts'
 import type { MessageId, Seq } from '../core/ids.ts'
 import type { Turn, TurnStatus, UserMessage } from '../core/message.ts'
 import { addVersion, type MessageVersion } from '../core/versions.ts'
@@ -8,7 +8,7 @@ import { toSnapshot } from './turn-snapshot.ts'
 export interface PlannedMessages {
   readonly newMessages: readonly NewMessageRow[]
   readonly changedMessages: readonly ChangedMessageRow[]
-  /** The places of messages that are shown again. Written after the changed ones, which may have the same ids. */
+  /** The seqs of messages that are shown again. Written after the changed ones, which may have the same ids. */
   readonly shownMessages: readonly Seq[]
 }
 
@@ -24,11 +24,11 @@ export interface NewMessageRow {
   readonly retiredSeq: Seq | null
   /** See `ChangedMessageRow`. */
   readonly parentSeq: Seq | null
-  /** Itself and its siblings; null if it has none. */
+  /** All versions of the message, including itself; null if it has no others. */
   readonly versions: readonly MessageVersion[] | null
 }
 
-/** A row of `messages` that is there and changes. Without a place: it is found by its id, and only retired. */
+/** A row of `messages` that exists and changes. Without `seq` it is found by its id, and only retired. */
 export interface ChangedMessageRow {
   readonly id: MessageId
   readonly seq: Seq | null
@@ -36,32 +36,31 @@ export interface ChangedMessageRow {
   readonly snapshot: { readonly body: string; readonly seq: Seq } | null
   readonly retiredSeq: Seq | null
   /**
-   * With `retiredSeq`: the place of the message that it followed (0: none), by which it is found again; null:
-   * it is never shown again. One that is shown needs none: it follows what is shown before it.
+   * With `retiredSeq`: the seq of the message that it followed (0: none), by which it can be shown again;
+   * null: it is never shown again. A message that is shown needs none: it follows the shown one before it.
    */
   readonly parentSeq: Seq | null
-  /** Null: as they were. */
+  /** Null: unchanged. */
   readonly versions: readonly MessageVersion[] | null
 }
 
 export const statusOf = (turn: Turn | undefined): TurnStatus | null => turn?.progress.status ?? null
 
-/** A turn that has ended is its snapshot; its events are not stored, or no longer. */
+/** An ended turn is stored as its snapshot; its events are deleted, or were never stored. */
 export const isEnded = (turn: Turn | undefined): boolean => statusOf(turn) === 'ended'
 
-/** What an append does to the rows of `messages`. */
+/** The rows of `messages` that an append writes. */
 export function planMessages(
   known: ReadonlyMap<MessageId, Turn>,
   turns: ReadonlyMap<MessageId, Turn>,
-  events: readonly NewEvent[],
-  first: Seq,
+  events: readonly NumberedEvent[],
 ): PlannedMessages {
   const added: NewMessageRow[] = []
   const shown: Seq[] = []
-  // By place where it is known: an edit may keep the id, so that two rows of one id change at once.
+  // Keyed by seq where it is known: an edit may keep the id, so two rows of one id can change in one commit.
   const changed = new Map<MessageId | Seq, ChangedMessageRow>()
-  const change = (id: MessageId, place: Seq | null, more: Partial<ChangedMessageRow>) => {
-    const seq = place ?? turns.get(id)?.seq ?? null
+  const change = (id: MessageId, knownSeq: Seq | null, more: Partial<ChangedMessageRow>) => {
+    const seq = knownSeq ?? turns.get(id)?.seq ?? null
     const row = changed.get(seq ?? id) ?? { ...unchanged, id, seq }
     changed.set(seq ?? id, { ...row, ...more })
   }
@@ -75,12 +74,12 @@ export function planMessages(
     if (before === undefined) continue
     const status = statusOf(turn)
     const snapshot = isEnded(turn) ? { body: toSnapshot(turn), seq: turn.lastSeq } : null
-    // A turn that had ended and has events again is no longer all in its snapshot.
+    // A turn that had ended and is resumed is no longer complete in its snapshot.
     if (status === statusOf(before) && snapshot === null) continue
     change(id, turn.seq, { status, snapshot })
   }
-  for (const [index, event] of events.entries()) {
-    const seq = first + index
+  for (const event of events) {
+    const { seq } = event
     switch (event.type) {
       case 'message-added': {
         const { messageId: id, role, at, parts, metadata, versionOf = [] } = event
@@ -109,7 +108,7 @@ export function planMessages(
         break
       }
       case 'messages-retired':
-        // What a rewrite took out has no row any more that could be marked.
+        // A rewrite has deleted these rows, so there is nothing to mark as retired.
         if (event.from !== undefined) break
         for (const [nth, id] of event.messageIds.entries()) {
           const { after, places } = event.kept ?? { after: null, places: [] }

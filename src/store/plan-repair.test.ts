@@ -13,15 +13,15 @@ const turnId = parseMessageId('a1')
 const callId = parseCallId('c1')
 const turn = { turnId, seq: 2 }
 
-/** Rows as PostgreSQL has them, which name their turn by its id. */
+/** Rows of PostgreSQL, which refer to their turn by its id. */
 const byId: RowDialect = {
   ofThread: { thread_id: 't' },
   ofTurn: (of) => ({ message_id: of?.turnId ?? null }),
   no: false,
   toText: (text) => text,
 }
-/** Rows as SQLite has them, which name their turn by its place. */
-const byPlace: RowDialect = {
+/** Rows of SQLite, which refer to their turn by its seq. */
+const bySeq: RowDialect = {
   ofThread: { thread: 1 },
   ofTurn: (of) => ({ turn: of?.seq ?? null }),
   no: 0,
@@ -49,7 +49,7 @@ const beforeOf = ({ records }: ReturnType<typeof planRepair>) =>
   records.map(({ before }) => (before === null ? null : (JSON.parse(before) as unknown)))
 
 describe('[CR6] a repair', () => {
-  it('[CR6] takes a batch apart for one event, and each later step sees what the one before left', () => {
+  it('[CR6] splits a batch for one event, and each later step sees the result of the one before', () => {
     const planned = plan([lost(4), { kind: 'remove-event', seq: 5 }])
     const apart = { thread_id: 't', size: 1, commit_seq: 5, mark: 'k', message_id: 'a1' }
     expect(planned.removed.events).toEqual([5])
@@ -63,7 +63,7 @@ describe('[CR6] a repair', () => {
     ])
   })
 
-  it('[CR6] leaves a row alone that has a number of the batch which is taken apart', () => {
+  it('[CR6] keeps a row that has a seq of the batch that is split', () => {
     const other = { ...batch, seq: 4, size: 1, message_id: null, payload: '{"type":"other"}' }
     const planned = plan([lost(3)], { ...none, events: [batch, other] })
     expect(planned.removed.events).toEqual([5])
@@ -72,7 +72,7 @@ describe('[CR6] a repair', () => {
     expect(own).toMatchObject({ removed: { events: [4] }, added: { events: [] } })
   })
 
-  it('[CR6] renames a turn after all else, and whatever names it by its id', () => {
+  it('[CR6] renames a turn after all other steps, and every row that refers to its id', () => {
     const to = parseMessageId('a9')
     const planned = plan([{ kind: 'rename-turn', turn, to }, lost(4)])
     expect(planned.added.messages).toEqual([{ ...message, message_id: 'a9' }])
@@ -83,7 +83,7 @@ describe('[CR6] a repair', () => {
     expect(placed).toMatchObject({ added: { messages: [{ message_id: 'a9' }], events: [] } })
   })
 
-  it('[CR6] changes calls and messages, and writes new rows as the database names threads and turns', () => {
+  it('[CR6] changes calls and messages, and writes new rows with the keys of the database', () => {
     const planned = plan([
       { kind: 'set-call', callId, lifecycle: 'succeeded', quotes: ['input'] },
       { kind: 'set-call', callId, dropsOutput: true },
@@ -96,7 +96,7 @@ describe('[CR6] a repair', () => {
     expect(planned.added.messages).toEqual([{ ...message, status: 'ended', is_sealed: false }])
     expect(planned.seq).toBe(9)
     const added = { kind: 'add-call', callId, turn, seq: 3, name: 'search', input: null } as const
-    expect(plan([{ ...added, lifecycle: 'failed' }, lost(4)], none, byPlace).added).toEqual({
+    expect(plan([{ ...added, lifecycle: 'failed' }, lost(4)], none, bySeq).added).toEqual({
       messages: [],
       calls: [
         {
@@ -116,7 +116,7 @@ describe('[CR6] a repair', () => {
     })
   })
 
-  it('[CR6] writes nothing but its record where there is no such row', () => {
+  it('[CR6] writes only its record where there is no such row', () => {
     const { removed, added, records } = plan(
       [{ kind: 'remove-event', seq: 9 }, { kind: 'remove-call', callId }, { kind: 'record' }],
       none,
@@ -125,7 +125,7 @@ describe('[CR6] a repair', () => {
     expect(records).toEqual(Array(3).fill({ problem: 'p', note: 'n', before: null }))
   })
 
-  it('[CR6] says which rows it needs', () => {
+  it('[CR6] names the rows that it reads', () => {
     const steps = [lost(4), lost(9), { kind: 'remove-call', callId } as const]
     expect(scopeOfRepair(steps.map((step) => ({ ...step, problem: '', note: '' })))).toEqual({
       ...{ messages: [], calls: ['c1'], turns: [] },

@@ -4,34 +4,34 @@ import type { JsonObject } from '../core/json.ts'
 import type { RepairRequest, RepairStep, TurnRef } from './audit.ts'
 import { splitBatch } from './event-batch.ts'
 
-/** A row of a table with all its columns, under the table's own names for them. */
+/** A row with all columns of its table, under the table's own names. */
 export type StoredRow = JsonObject
 
 export const ledgerTables = ['messages', 'events', 'calls'] as const
 export type LedgerTable = (typeof ledgerTables)[number]
 export type RowsByTable = Readonly<Record<LedgerTable, readonly StoredRow[]>>
 
-/** The column that, within a thread, tells the rows of a table apart. */
+/** The key column of each table within a thread. */
 export const rowKeys = { messages: 'seq', events: 'seq', calls: 'call_id' } as const
 
-/** The few columns in which the databases differ. */
+/** The columns in which the databases differ. */
 export interface RowDialect {
-  /** How a row says which thread it is of. */
+  /** The columns by which a row refers to its thread. */
   readonly ofThread: StoredRow
-  /** How a row says which turn it is of. */
+  /** The columns by which a row refers to its turn. */
   readonly ofTurn: (turn: TurnRef | null) => StoredRow
   readonly no: 0 | false
-  /** A name as a text column can hold it. */
+  /** Makes a name that a text column can hold. */
   readonly toText: (text: string) => string
 }
 
-/** Which rows a repair must have before it: read in its transaction, once the thread's seq is compared. */
+/** The rows that a repair reads in its transaction, after the thread's seq was compared. */
 export interface RepairScope {
   readonly messages: readonly Seq[]
   readonly calls: readonly CallId[]
-  /** Every row that has any of these numbers; nothing where `last` is 0. */
+  /** Every row that contains any of these seqs; none where `last` is 0. */
   readonly events: { readonly first: Seq; readonly last: Seq }
-  /** Every row of events and calls that names one of these turns by its id. */
+  /** Every row of `events` and `calls` that refers to one of these turns by its id. */
   readonly turns: readonly MessageId[]
 }
 
@@ -55,21 +55,21 @@ export function scopeOfRepair(steps: readonly RepairStep[]): RepairScope {
 }
 
 /**
- * What a repair writes. A row that changes is removed and added: the tables refuse to change what has
- * ended, and do so for updates. Rows are removed first; of added events, one whose number another row has
- * already is left out, since the record has the batch that it came from.
+ * The writes of a repair. A row that changes is removed and added, because triggers refuse to update what has
+ * ended. Rows are removed first. An added event whose seq another row already has is left out; the record
+ * still has the batch that it came from.
  */
 export interface RowWrites {
   readonly removed: Readonly<Record<LedgerTable, readonly (string | number)[]>>
   readonly added: RowsByTable
-  /** The new seq of the thread, null where it stays. */
+  /** The new seq of the thread; null: unchanged. */
   readonly seq: Seq | null
-  /** The new queue of the thread, null where it stays. */
+  /** The new queue of the thread; null: unchanged. */
   readonly queue: string | null
   readonly records: readonly RepairRecord[]
 }
 
-/** A line of the table `repairs`. */
+/** A row of the table `repairs`. */
 export interface RepairRecord {
   readonly problem: string
   readonly note: string
@@ -77,7 +77,7 @@ export interface RepairRecord {
   readonly before: string | null
 }
 
-/** The steps of a repair as writes of rows, each on top of the ones before it. */
+/** The steps of a repair as writes of rows; each step sees the result of the ones before it. */
 export function planRepair(
   { steps }: RepairRequest,
   rows: RowsByTable,
@@ -88,7 +88,8 @@ export function planRepair(
     events: new TableDraft('events', rows.events),
     calls: new TableDraft('calls', rows.calls),
   }
-  // Renames come last: other steps name the turn by its old id, and their rows would be left without a turn.
+  // Renames come last: other steps refer to the turn by its old id, and their rows would be left without a
+  // turn.
   const isRename = (step: RepairStep) => step.kind === 'rename-turn'
   const ordered = [...steps.filter((step) => !isRename(step)), ...steps.filter(isRename)]
   const records = ordered.map((step) => {
@@ -179,7 +180,7 @@ function applyStep(
       }))
     case 'rename-turn': {
       const { turn, to: message_id } = step
-      // Where rows name their turn by its place, none of them has the column.
+      // Where rows refer to their turn by its seq, the column does not exist and nothing matches.
       for (const table of [events, calls]) {
         for (const row of [...table.rows()]) {
           if (row['message_id'] === turn.turnId) table.put({ ...row, message_id })
@@ -207,8 +208,8 @@ function applyStep(
 }
 
 /**
- * Takes one event out of its row; the others of the batch get rows of their own. Returns the batch as it was,
- * so that the record has all of it, whatever could be put back.
+ * Removes one event from its batch; the other events of the batch get rows of their own. Returns the batch as
+ * it was, so that the record is complete even if an event could not be written back.
  */
 function removeEvent(events: TableDraft, seq: Seq): StoredRow | undefined {
   const row = events.get(seq) ?? findBatch(events, seq)
@@ -222,7 +223,7 @@ function removeEvent(events: TableDraft, seq: Seq): StoredRow | undefined {
   return row
 }
 
-/** Of the rows that have the number, the one that ends first. */
+/** Of the rows that contain the seq, the one that ends first. */
 function findBatch(events: TableDraft, seq: Seq): StoredRow | undefined {
   let found: BatchColumns | undefined
   for (const row of events.rows()) {
@@ -240,7 +241,7 @@ interface BatchColumns {
   readonly payload: string
 }
 
-/** The rows of a table that a repair is about, while it is planned. */
+/** The rows of a table that a repair reads and changes, while it is planned. */
 class TableDraft {
   readonly #key: string
   readonly #before: ReadonlyMap<string | number, StoredRow>
@@ -264,7 +265,7 @@ class TableDraft {
     this.#now.set(this.#keyOf(row), row)
   }
 
-  /** `to` returns the row as it is to be, null to remove it. Returns the row as it was before. */
+  /** `to` returns the new row, or null to remove it. Returns the row as it was before. */
   change(key: string | number, to: (row: StoredRow) => StoredRow | null): StoredRow | undefined {
     const before = this.#now.get(key)
     if (before === undefined) return undefined

@@ -4,19 +4,20 @@ import type { Seq, ThreadId } from '../core/ids.ts'
 import type { AppendRefusal } from './lease.ts'
 import { type IllegalAppend, planCommit, type PlannedCommit } from './plan-commit.ts'
 
+/** A rewrite of the end of a thread: see `Store.rewriteThread`. */
 export interface ThreadRewrite {
   readonly threadId: ThreadId
-  /** Refused as `stale` unless the thread stands exactly here. */
+  /** Refused as `stale` unless this is the thread's seq. */
   readonly expectedSeq: Seq
-  /** The number of a message: it and all that comes after it is taken out. */
+  /** The seq of a message: it and everything after it is removed. */
   readonly from: Seq
-  /** What is to stand there instead, in portions; a turn begins and ends in one of them. */
+  /** The events to store in its place, in portions; a turn begins and ends within one portion. */
   readonly appends: readonly (readonly NewEvent[])[]
 }
-/** `leased`: somebody is answering in it. An event that may not happen is a fault. */
+/** `leased`: a run holds the thread. An event that is not allowed is thrown as a fault. */
 export type RewriteResult = 'rewritten' | 'stale' | 'leased'
 
-/** The commits of a rewrite, each on top of the one before. */
+/** The commits of a rewrite, each on top of the one before it. */
 export function planRewrite({
   threadId,
   expectedSeq,
@@ -31,7 +32,7 @@ export function planRewrite({
   })
 }
 
-/** A rewrite whose events do not go together is a mistake of its writer: nothing of it is stored. */
+/** Events of a rewrite that are not allowed are a bug of its writer: nothing of the rewrite is stored. */
 export function toRewriteFault(
   refusal: IllegalAppend | AppendRefusal | { readonly kind: 'busy' },
 ): HoldfastError {

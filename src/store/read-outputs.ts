@@ -1,10 +1,13 @@
 import type { CallId, ThreadId } from '../core/ids.ts'
 import type { StoredOutput } from './stored-output.ts'
 
-/** An output that a read had left where it is, by its call. */
+/** Outputs that a read had left out, by call. */
 export type LargeOutputs = ReadonlyMap<CallId, Pick<StoredOutput, 'output' | 'modelOutput'>>
 
-/** In portions: all results of a turn of 60 MB in one statement take longer than a database is given for one (OP7). */
+/**
+ * Read in portions: one statement for all results of a turn of 60 MB would exceed the time limit of a
+ * statement (OP7).
+ */
 export async function readOutputs(
   threadId: ThreadId,
   ids: readonly CallId[],
@@ -20,7 +23,7 @@ export async function readOutputs(
   return outputs
 }
 
-/** Of one statement that reads results. */
+/** The most bytes that one statement reads. */
 const mostOutputBytes = 4_194_304
 
 function* cutOutputs(

@@ -1,18 +1,18 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
 
-/** Losing this often to other writers means that something is wrong, not that somebody was quicker. */
+/** An attempt that is stale this often points to a bug, not to concurrent writers. */
 const mostAttempts = 100
-/** So often it is tried again at once: most often the one that was quicker wrote once. */
+/** The retries without a pause: most often the other writer committed once. */
 const mostAtOnce = 3
 const longestPauseMs = 100
 
-/** Waits so many milliseconds by the clock of whoever retries. */
+/** Waits this many milliseconds by the caller's clock. */
 export type Pause = (ms: number) => Promise<void>
 
 /**
- * Optimistic concurrency, in the one way that everybody does it: read, plan on what was read, write if that
- * is still so, and begin again with the reading where it is not (`stale`): at once a few times, then after a pause that
- * doubles up to a tenth of a second, so that many who want one thread do not read it over and over. Throws after a
+ * The one implementation of optimistic concurrency: read, plan, write if the seq is unchanged, and start
+ * again with the read if it is not (`stale`). It retries at once a few times, then after a pause that doubles
+ * up to a tenth of a second, so that many writers of one thread do not read it over and over. Throws after a
  * hundred attempts.
  */
 export async function retryWhileStale<Result>(
@@ -24,7 +24,7 @@ export async function retryWhileStale<Result>(
   throw new HoldfastError('store-failed', 'The thread changed too often to write to it.')
 }
 
-/** The same for callers that have their own answer to `stale`, where one attempt costs a lot. */
+/** The same for callers that handle `stale` themselves, because one attempt is expensive. */
 export async function attemptWhileStale<Result>(
   pause: Pause,
   attempt: () => Promise<Result | 'stale'>,

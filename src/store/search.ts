@@ -3,42 +3,44 @@ import type { UserMessage } from '../core/message.ts'
 import type { SearchTerms } from '../views/search-text.ts'
 
 /**
- * The index that search looks in: the words of titles and texts, by thread and place. It is no truth of its own: it says of each
- * thread up to which seq it has read, is brought up to date before it is asked, and what it finds counts only where
- * the message is shown at that moment. So nothing has to be written to it beside a commit, and a program that does not
- * know of it may write to the same database.
+ * The index of search: the words of titles and texts, by thread and seq. It is derived data: it records for
+ * each thread up to which seq it has read, is brought up to date before each search, and a hit counts only
+ * while its message is shown. So no commit has to write to it, and a version of Holdfast without search may
+ * write to the same database.
  */
 export interface SearchIndex {
-  /** Threads of the owner that have changed since they were read, some at a time; empty: the index is up to date. */
+  /** Threads of the owner that changed since they were indexed, at most `limit`; empty: the index is up to date. */
   findUnread(ownerId: OwnerId, limit: number): Promise<readonly UnreadThread[]>
   /**
-   * Puts texts in the place of those that stood at their seqs, and says that the thread has been read up to `to`. Nothing is written
-   * where it has been read up to something else than `from` meanwhile, or the thread is gone.
+   * Replaces the texts at these seqs, and records that the thread is indexed up to `to`. Writes nothing if
+   * the thread's indexed seq is no longer `from`, or the thread is gone.
    */
   addTexts(texts: IndexedTexts): Promise<void>
-  /** Newest first; only what is shown. */
+  /** Newest first; only messages that are shown. */
   find(query: SearchQuery): Promise<readonly SearchHit[]>
 }
 
-/** As of one read. */
+/** From one read. */
 export interface UnreadThread {
   readonly threadId: ThreadId
   readonly incarnation: string
   readonly title: string
   readonly createdAt: number
-  /** Up to which seq it has been read; -1: not at all, or it was another thread of this id. */
+  /** The seq up to which it is indexed; -1: not indexed, or indexed as an earlier thread of this id. */
   readonly from: Seq
 }
 
+/** The texts of one thread to index, for the seqs after `from` up to `to`. */
 export interface IndexedTexts {
   readonly threadId: ThreadId
   readonly incarnation: string
   readonly from: Seq
   readonly to: Seq
-  /** One for each seq at most. The title stands at 0. */
+  /** At most one for each seq. The title has seq 0. */
   readonly texts: readonly IndexedText[]
 }
 
+/** The words of one message, or of the title. */
 export interface IndexedText {
   readonly seq: Seq
   readonly at: number
@@ -46,22 +48,24 @@ export interface IndexedText {
   readonly words: readonly string[]
 }
 
+/** A page of a search among the threads of one owner. */
 export interface SearchQuery {
   readonly ownerId: OwnerId
   readonly terms: SearchTerms
   readonly limit: number
-  /** The place of the last hit of the page before. */
+  /** The position of the last hit of the page before. */
   readonly before: SearchPlace | null
 }
 
-/** The time of what was found, and a number of the index that is its own. */
+/** The time of the hit, and the index's own number for it, which breaks ties. */
 export type SearchPlace = readonly [at: number, id: number]
 
+/** A message or a title that matches. */
 export interface SearchHit {
   readonly place: SearchPlace
   readonly threadId: ThreadId
   readonly title: string
-  /** Null: the title was found. */
+  /** Null: the hit is the title. */
   readonly message: {
     readonly id: MessageId
     readonly role: UserMessage['role'] | 'assistant'

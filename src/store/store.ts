@@ -18,15 +18,15 @@ import type { RewriteResult, ThreadRewrite } from './plan-rewrite.ts'
 import type { VersionPath } from './version-path.ts'
 
 /**
- * The port to a database. Each verb is atomic and coarse, so nobody can hold a transaction over a
- * network call, and a synchronous SQLite and an asynchronous PostgreSQL fit the same interface.
+ * The port to a database. Each verb is atomic and coarse, so no caller can hold a transaction over a network call, and a
+ * synchronous SQLite and an asynchronous PostgreSQL fit the same interface.
  *
- * An outcome that a caller must handle is in the result; a fault (the database is gone, locked, of a
- * newer version) is thrown as a `HoldfastError`. Either way nothing of a refused write is stored.
+ * An outcome that a caller must handle is in the result; a fault (the database is gone, locked, of a newer version) is
+ * thrown as a `HoldfastError`. Either way nothing of a refused write is stored.
  */
 export interface Store {
   readonly kind: string
-  /** A name for this process by which the store can tell that it is dead, where it can. */
+  /** A name of this process, by which the store can detect that the process died, where that is possible. */
   holder?(): string
 
   createThread(thread: NewThread): Promise<CreateThreadResult>
@@ -34,54 +34,56 @@ export interface Store {
   /** Newest activity first. */
   listThreads(query: ThreadListQuery): Promise<ThreadList>
   /**
-   * Replaces the metadata if it is still what the writer read (compared as JSON text), and changes nothing else: no
-   * seq, no place in the list, no notification.
+   * Replaces the metadata if it is still `from` (compared as JSON text), and changes nothing else: no seq, no
+   * position in the list, no notification.
    */
   setThreadMetadata(change: MetadataChange): Promise<'set' | 'stale' | 'no-thread'>
-  /** Removes all of it, and says how much that was; null if there was none. */
+  /** Deletes the thread with everything in it, and returns how much that was; null if it does not exist. */
   deleteThread(id: ThreadId): Promise<DeletedThread | null>
 
   /**
-   * Group commit: one flush for whatever is waiting in all threads. Each append is stored whole or is
-   * refused by itself; several of one thread are taken in order. One result each.
+   * Group commit: one flush for all appends that are ready, of any threads. Each append is stored whole or refused by
+   * itself; several of one thread are written in order. Returns one result per append.
    *
-   * A store compares where each append stands with the thread's row (`judgeAppend`) and writes the rows
-   * that `planCommit` has planned, or nothing. When it throws, it may not know what was stored.
+   * A store compares the preconditions of each append with the thread's row (`judgeAppend`) and writes the rows that
+   * `planCommit` has planned, or nothing. When it throws, it is unknown what was stored.
    */
   commit(commits: readonly PlannedCommit[]): Promise<readonly AppendResult[]>
 
   /**
-   * Takes everything of a thread out from a number on, for good, and appends what is to stand there
-   * instead: all of it in one transaction, or nothing. Ids are free again for what comes back. The
-   * first event is the `messages-retired` that tells readers. For imports, which may bring what
-   * belongs before what they brought; a store without it imports in the order that things come.
+   * Deletes everything of a thread from a seq on, for good, and appends other events in its place, in one
+   * transaction. The deleted ids may be used again. The first event is the `messages-retired` that readers
+   * receive. Imports need it, because a later file may contain messages that belong before imported ones;
+   * with a store that lacks it, an import appends in the order of arrival.
    */
   rewriteThread?(rewrite: ThreadRewrite): Promise<RewriteResult>
 
   /**
-   * For a thread that is made with much in it, where one commit of all would hold up everybody else: written in many
-   * commits that nobody sees, and then shown at once. Without it such a thread is one commit.
+   * For a thread that is created with many messages, where one commit of all would block every other writer:
+   * it is written in many commits that no reader sees, and then published at once. Without it such a thread
+   * is one commit.
    */
   readonly staging?: ThreadStaging
 
-  /** One consistent read; null if there is no such thread. */
+  /** One consistent read; null if the thread does not exist. */
   readPage(query: PageQuery): Promise<Page | null>
-  /** What happened after a seq, in order. Null if there is no such thread. */
+  /** The changes after a seq, in order. Null if the thread does not exist. */
   readChanges(query: ChangesQuery): Promise<Changes | null>
   /**
-   * What is at a seq, by which a place of another history is told apart (OP6); null if there is no such
-   * thread. Without this verb every place is taken for one of this history.
+   * What is stored at a seq, by which a place of another history is recognised (OP6); null if the thread does
+   * not exist. Without this verb every place counts as one of this history.
    */
   readPlace?(threadId: ThreadId, seq: Seq): Promise<PlaceEvidence | null>
   /**
-   * The seq of each thread, in one read; a thread that is not there is left out. For a store whose notification of a
-   * commit can be lost for good, as when the process dies between the two: followers are checked by it every few
-   * seconds. A store that loses none has no need of it.
+   * The seq of each thread, in one read; a thread that does not exist is left out. For a store that can lose
+   * the notification of a commit for good, as when the process dies between the two: the engine checks
+   * followed threads with it every few seconds. A store that never loses one need not have it.
    */
   readSeqs?(ids: readonly ThreadId[]): Promise<ReadonlyMap<ThreadId, Seq>>
   /**
-   * What has to be hidden and shown for a message to be shown (VR2), by the id of a version or of any message on a
-   * hidden path. Its cost is bounded by what it finds. Null if there is no such message, or it was withdrawn.
+   * What has to be hidden and shown for a message to be shown (VR2), by the id of a version or of any message
+   * on a hidden path. The cost is bounded by the size of the result. Null if there is no such message, or it
+   * was withdrawn.
    */
   readPath(threadId: ThreadId, target: string): Promise<VersionPath | null>
   /**
@@ -93,83 +95,102 @@ export interface Store {
     messageId: MessageId,
     results?: ResultMode,
   ): Promise<Message | null>
-  /** Turns have ids that are unique everywhere, so a turn can be found without its thread. */
+  /**
+   * What became of an input that has no message of its own: the turn that it joined, or null if it was withdrawn. Null if
+   * there was no such input. One look-up by its id: a store without this verb takes an input for new that joined a turn
+   * further back than its newest messages (IN6).
+   */
+  findInput?(threadId: ThreadId, messageId: MessageId): Promise<FoundInput | null>
+  /** Ids of turns are globally unique, so a turn can be found without its thread. */
   findTurn(messageId: MessageId, results?: ResultMode): Promise<FoundTurn | null>
-  /** `results` is for the other calls of its turn; what was asked for is whole. */
+  /** `results` applies to the other calls of the turn; the requested call is complete. */
   readCall(threadId: ThreadId, callId: CallId, results?: ResultMode): Promise<FoundCall | null>
 
   /**
-   * Asks the holder of the run to stop. It sees this in the result of its next commit, or by a notification. `only`: if
-   * it is this turn that is run, or else nobody is asked, and the thread counts as idle.
+   * Requests that the run of the thread stops. Its holder sees the request in the result of its next commit,
+   * or by a notification. `only`: requests it only if this turn is running; otherwise nothing is written and
+   * the result is `idle`.
    */
   requestStop(threadId: ThreadId, only?: MessageId): Promise<StopRequest>
-  /** Runs whose holder is dead or late: anyone may take them over. In one thread, if it is named. */
+  /**
+   * Runs whose holder is dead or whose lease has expired, which any process may take over. `only`: those of
+   * one thread.
+   */
   findAbandonedRuns(limit: number, only?: ThreadId): Promise<readonly AbandonedRun[]>
 
   /**
-   * Notifications that a thread changed, from any process on the same database. A notification may come late, twice,
-   * or not at all (its connection is down, its sender died): read what is after your last seq, whatever it says.
+   * Calls the listener when a thread changed, by any process on the same database. A notification may come late, twice,
+   * or not at all (its connection is down, its sender died): the listener reads what is after its last seq, whatever the
+   * notification contains.
    *
-   * `followed`: which threads this listener cares for right now. A store that cannot be told of the changes of
-   * other processes asks for those of these threads, with one statement for all; a listener that does not say it
-   * is then told again and again that anything may have changed.
+   * `followed`: the threads that this listener follows at the moment. A store that cannot receive notifications of other
+   * processes polls the seqs of these threads, with one statement for all; a listener without `followed` then gets, again
+   * and again, the notification that anything may have changed.
    */
   watch(
     listener: (notification: ChangeNotification) => void,
     followed?: () => Iterable<ThreadId>,
   ): () => void
   /**
-   * Brings the tables up to date, which the first use of the store does as well: ahead of a deploy, with an
-   * account that may. A store without tables has nothing of the kind.
+   * Migrates the tables, as the first use of the store would: for a step before a deploy, with an account
+   * that may alter tables. A store without tables does not have it.
    */
   migrate?(options?: MigrateOptions): Promise<MigrationResult>
   /**
-   * What keeps this store from serving, as far as it has noticed by itself: a word for whoever asks
-   * whether the server is ready. Null: nothing. Asks nobody, so it answers at once.
+   * What keeps this store from serving, as far as it has noticed by itself: for the readiness check of the
+   * server. Null: nothing. It makes no request, so it returns at once.
    */
   problem?(): StoreProblem | null
-  /** What search looks in; without it nothing can be searched for here (`no-search`). */
+  /** The index of search; without it a search fails with `no-search`. */
   readonly search?: SearchIndex
-  /** The rows themselves, for `holdfast check`; a store that has none is not checked. */
+  /** The raw rows, for `holdfast check`; a store without it is not checked. */
   readonly audit?: StoreAudit
-  /** What is known of files; a store without it takes none. */
+  /** The rows of files; a store without it accepts no files. */
   readonly files?: FileRecords
-  /** Links to threads; without it nothing can be shared (`no-shares`). */
+  /** Links to threads; without it sharing fails with `no-shares`. */
   readonly shares?: ShareRecords
-  /** Where the bytes of files go unless the host says otherwise. */
+  /** The file store that is used unless the host configures another. */
   readonly defaultFileStore?: () => FileStore
   close(): Promise<void>
 }
 
-/** How a thread is held back until all of it is there. */
+/** Hides a thread until all of it is written. */
 export interface ThreadStaging {
-  /** Whose it is until then: nobody's. What is not published within the hour is removed. */
+  /**
+   * The owner of a staged thread until it is published, whom no user is. A staged thread that is not
+   * published within an hour is deleted.
+   */
   readonly ownerId: OwnerId
-  /** From now on it has this id and owner, in one transaction. `exists`: the id is somebody's, and nothing was changed. */
+  /**
+   * Gives the staged thread this id and owner, in one transaction. `exists`: the id is in use, and nothing
+   * was changed.
+   */
   publish(
     staged: ThreadId,
     as: { readonly id: ThreadId; readonly ownerId: OwnerId },
   ): Promise<'published' | 'exists' | 'no-thread'>
 }
 
+/** Options of `Store.migrate`. */
 export interface MigrateOptions {
   /**
-   * Over how many parts each table is spread by the hash of the thread (PostgreSQL). Tables that are not spread yet
-   * are copied, while nobody else can use them.
+   * Into how many partitions each table is split by the hash of the thread (PostgreSQL). Tables that are not partitioned
+   * yet are copied under an exclusive lock.
    * @default they stay as they are
    */
   readonly partitions?: number
 }
 
-/** The versions of the tables before and after; 0: there were none. The same twice: nothing was to be done. */
+/** The versions of the tables before and after; 0: there were none. Equal: there was nothing to migrate. */
 export interface MigrationResult {
   readonly from: number
   readonly to: number
 }
 
-/** `listener-down`: changes of other processes have not been heard of for a while, and are polled for. */
+/** `listener-down`: notifications of other processes have not arrived for a while, and the store polls instead. */
 export type StoreProblem = 'listener-down'
 
+/** A thread to create. */
 export interface NewThread {
   readonly id: ThreadId
   readonly ownerId: OwnerId
@@ -180,23 +201,27 @@ export interface NewThread {
   readonly metadata?: JsonObject
   readonly at: number
 }
+/** `created`, `exists` with the owner's own thread, or `taken`. */
 export type CreateThreadResult =
   | { readonly kind: 'created' | 'exists'; readonly thread: ThreadRecord }
   /** The id belongs to another owner. */
   | { readonly kind: 'taken' }
 
+/** A change of a thread's metadata, which is made only if they are still `from`. */
 export interface MetadataChange {
   readonly threadId: ThreadId
-  /** As it was read. */
+  /** The metadata that the writer has read. */
   readonly from: JsonObject
   readonly to: JsonObject
 }
 
+/** How much a deletion removed. */
 export interface DeletedThread {
-  /** Messages and turns, those that had been replaced too. */
+  /** Messages and turns, including replaced ones. */
   readonly messages: number
 }
 
+/** A page of the threads of one owner. */
 export interface ThreadListQuery {
   readonly ownerId: OwnerId
   readonly limit: number
@@ -205,44 +230,51 @@ export interface ThreadListQuery {
   /** @default all there are */
   readonly filter?: ThreadFilter
 }
-/** Which threads of an owner (FK2). A page of them costs what it has, however many others there are. */
+/** Which threads of an owner (FK2). The cost of a page does not grow with the threads that it leaves out. */
 export interface ThreadFilter {
-  /** Those in the archive, or those that are not. */
+  /** True: those in the archive. False: those that are not. */
   readonly archived: boolean
   /** Of those, the pinned ones. @default pinned or not */
   readonly pinned?: true
 }
+/** A page of threads, newest activity first. */
 export interface ThreadList {
   readonly threads: readonly ListedThread[]
   readonly hasMore: boolean
 }
 
+/** The result of one append of a group. */
 export type AppendResult =
   | Appended
   | AppendRefusal
-  /** The database will not take these rows: an id is in use in this thread. Nothing was stored. */
+  /** An id is in use in this thread, so the database refused the rows. Nothing was stored. */
   | IllegalAppend
-  /** Somebody holds the thread's row. Nothing was stored, and nobody else waited for it; try again. */
+  /**
+   * Another transaction holds the thread's row. Nothing was stored, and no other append waited for it; try
+   * again.
+   */
   | { readonly kind: 'busy' }
 
+/** A page of the messages of one thread. */
 export interface PageQuery {
   readonly threadId: ThreadId
   readonly limit: number
-  /** Only what comes after this place in the page's order: where the page before ended. */
+  /** The position in the page's order at which the page before ended: only messages after it are read. */
   readonly before: Seq | null
-  /** The place of the message that the page before ended at: the page says which message that is. */
+  /** The seq of the message that the page before ended at: the page returns that message's id as its `edge`. */
   readonly edge?: Seq
   /** Default: newest first. */
   readonly order?: PageOrder
-  /** `exclude` leaves out the turn that is being produced. */
+  /** `exclude` leaves out the running turn. */
   readonly live: 'include' | 'exclude'
   readonly results: ResultMode
   /**
-   * About how many bytes of JSON to read at most: the page ends before the message that would go beyond
-   * it, and has more. Its first message is there whatever its size. Default: no bound.
+   * About how many bytes of JSON to read at most: the page ends before the message that would exceed it, and
+   * has `hasMore`. Its first message is returned whatever its size. Default: no bound.
    */
   readonly maxBytes?: number
 }
+/** The order of a page's messages. */
 export type PageOrder = 'newest-first' | 'oldest-first'
 /**
  * `lazy` leaves out results over 16 kB (PG7). `bounded` does the same in a turn that is larger than
@@ -250,47 +282,56 @@ export type PageOrder = 'newest-first' | 'oldest-first'
  */
 export type ResultMode = 'full' | 'bounded' | 'lazy'
 
+/** A page of messages, from one consistent read. */
 export interface Page {
   readonly ownerId: OwnerId
   readonly seq: Seq
   readonly messages: readonly Message[]
   readonly hasMore: boolean
-  /** The turn that `live: 'exclude'` left out. */
+  /** The running turn that `live: 'exclude'` left out. */
   readonly live: MessageId | null
-  /** About how long its messages are as JSON; given where `maxBytes` was. */
+  /** Approximate size of its messages as JSON; set where `maxBytes` was. */
   readonly bytes?: number
-  /** Where the thread stands at this read (OP6). */
+  /** The place of the thread's end at this read (OP6). */
   readonly place?: ThreadPlace
-  /** What begins at `PageQuery.edge`; null if nothing does any more. */
+  /** The id of the message at `PageQuery.edge`; null if there is none any more. */
   readonly edge?: MessageId | null
   /** The inputs that wait for their turn (IN2). */
   readonly queue: InputQueue
 }
 
+/** The changes of one thread after a seq. */
 export interface ChangesQuery {
   readonly threadId: ThreadId
   readonly after: Seq
-  /** About how many rows to read at most; the rest comes with the next call. */
+  /** About how many rows to read at most; the rest follows with the next call. */
   readonly limit: number
   readonly results: ResultMode
-  /** The same in bytes of JSON; the first change is there whatever its size. Default: no bound. */
+  /** The same in bytes of JSON; the first change is returned whatever its size. Default: no bound. */
   readonly maxBytes?: number
 }
+/** Changes of a thread in order, from one consistent read. */
 export interface Changes {
   /** The thread's seq at this read. */
   readonly seq: Seq
-  /** The seq up to which `changes` is everything; equal to `seq` unless a limit cut it. */
+  /** The seq up to which `changes` is complete; equal to `seq` unless a limit cut it. */
   readonly reached: Seq
   readonly changes: readonly StoredChange[]
-  /** Which of the threads that have had this id it is (OP6). */
+  /** The incarnation of the thread (OP6). */
   readonly incarnation?: string
   /** The inputs that wait at `seq` (IN2). */
   readonly queue: InputQueue
 }
-/** `commit` is the last seq of the commit that a change was part of, and `mark` what was drawn for it. */
+/** `commit` is the last seq of the commit that the change was part of, and `mark` the mark of that commit. */
 export type StoredChange = Change & { readonly commit: Seq; readonly mark?: string }
 
-/** With the thread's seq at that read: what was found can be written about without another look. */
+/** What became of an input. */
+export interface FoundInput {
+  /** The turn that it joined; null: it was withdrawn. */
+  readonly turnId: MessageId | null
+}
+
+/** A turn with the thread's seq at that read, so that a writer can append to it without another read. */
 export interface FoundTurn {
   readonly threadId: ThreadId
   readonly ownerId: OwnerId
@@ -299,15 +340,18 @@ export interface FoundTurn {
   /** The inputs that wait at `seq` (IN2). */
   readonly queue: InputQueue
 }
+/** A call with its turn. */
 export interface FoundCall extends FoundTurn {
   readonly call: Call
 }
 
+/** `requested`: the run of this turn is to stop. `idle`: no run, or not the one that was named. */
 export type StopRequest =
   | { readonly kind: 'requested'; readonly turnId: MessageId; readonly fence: number }
   | { readonly kind: 'idle' }
   | { readonly kind: 'no-thread' }
 
+/** A run whose holder is dead or whose lease has expired. */
 export interface AbandonedRun {
   readonly threadId: ThreadId
   readonly turnId: MessageId
@@ -315,12 +359,13 @@ export interface AbandonedRun {
   readonly fence: number
 }
 
+/** That a thread changed. It carries no content: listeners read what is after their last seq. */
 export interface ChangeNotification {
-  /** Null: the line was down, anything may have changed, everyone reads again. */
+  /** Null: the connection was down, any thread may have changed, and every follower has to read again. */
   readonly threadId: ThreadId | null
   /** 0: the thread was deleted. */
   readonly seq: Seq
-  /** Somebody asked the run of this thread to stop. Its holder also learns it from its next commit. */
+  /** A stop of this thread's run was requested. Its holder also sees it in the result of its next commit. */
   readonly stop?: true
 }
 
@@ -328,7 +373,7 @@ export interface ChangeNotification {
 export const lazyBytes = 16_000
 
 /**
- * A turn, or an event, that is larger than this with its results comes without those over `lazyBytes` in
- * bounded reads. Without it one turn of 60 MB would be built for each of its readers (OP7).
+ * In bounded reads, a turn or an event that is larger than this with its results comes without those over
+ * `lazyBytes`. Otherwise one turn of 60 MB would be built for each of its readers (OP7).
  */
 export const largestTurnBytes = 4_194_304

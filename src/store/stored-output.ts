@@ -2,7 +2,7 @@ import type { CallOutput } from '../core/call.ts'
 import type { Json } from '../core/json.ts'
 import { deepestJson, flattenJson } from '../core/json-depth.ts'
 
-/** The output columns of a call. A lazy read gives `output: null` with the bytes it left out. */
+/** The output columns of a call. A lazy read returns `output: null` and the bytes that it left out. */
 export interface StoredOutput {
   readonly output: string | null
   readonly outputBytes: number | null
@@ -13,13 +13,16 @@ export interface StoredOutput {
 export function readOutput(stored: StoredOutput): CallOutput | undefined {
   if (stored.output !== null) {
     const value = readStoredJson(stored.output)
-    // A result that is no longer JSON is still the nearest thing to what the tool said (LG7).
+    // A result that is no longer JSON is returned as text: it is the nearest to what the tool returned (LG7).
     return { kind: 'inline', value: value === undefined ? stored.output : value }
   }
   return stored.outputBytes === null ? undefined : { kind: 'omitted', bytes: stored.outputBytes }
 }
 
-/** Of a row: what an earlier version let in deeper than anything may be is flat when it is read (CL6a, LG7). */
+/**
+ * Parses JSON of a row. A value that an earlier version stored deeper than the limit is flattened on read
+ * (CL6a, LG7).
+ */
 export function readStoredJson(text: string): Json | undefined {
   const value = parseStoredJson(text)
   return value === undefined ? undefined : flattenJson(value, deepestJson)

@@ -14,12 +14,12 @@ export type ListedThreadRow = Omit<
   readonly metadata: string
   readonly forkedFrom: string | null
   readonly titleNote: string | null
-  /** A number where the database has no other. */
+  /** SQLite has numbers in place of booleans. */
   readonly pinned: boolean | number
   readonly archived: boolean | number
 }
 
-/** The same with the inputs that wait, as JSON text. */
+/** The same with the waiting inputs, as JSON text. */
 export type StoredThreadRow = ListedThreadRow & { readonly queue: string }
 
 export const toListedThread = ({
@@ -42,8 +42,9 @@ export const toListedThread = ({
   )
 
 /**
- * Who gave a title, where it was not a person: `nobody`, or a model. It names the title that it is about, and counts for no
- * other: a version that knows nothing of the note renames a thread without it, and that title is a person's (FK3).
+ * Who set a title, where it was not a person: `nobody`, or a model. The note contains its title and holds for
+ * no other: an older version renames a thread without writing the note, and that title is then a person's
+ * (FK3).
  */
 export function toTitleNote({
   title,
@@ -54,17 +55,17 @@ export function toTitleNote({
   return create === undefined ? null : firstTitleNote(create)
 }
 
-/** The same of a thread that is made. */
+/** The note of a thread that is created. */
 export const firstTitleNote = ({ title, isPlaceholder }: FirstTitle): string | null =>
   isPlaceholder === true ? JSON.stringify({ by: 'nobody', title }) : null
 
 type FirstTitle = Pick<NewThread, 'title' | 'isPlaceholder'>
 
-/** For stores that keep it as it is. */
+/** The same for stores that keep the value itself. */
 export const firstTitleGiver = ({ title, isPlaceholder }: FirstTitle): TitleGiver | null =>
   title === '' || isPlaceholder === true ? null : 'person'
 
-/** Who gave the title once this is stored. A thread of an older version says nothing. */
+/** Who set the title, after this commit. A thread of an older version has no `titledBy`. */
 export function nextTitleGiver(
   thread: Pick<ThreadRecord, 'title'> & { readonly titledBy?: TitleGiver | null },
   { title, isTitledByModel }: Pick<PlannedCommit, 'title' | 'isTitledByModel'>,
@@ -101,21 +102,21 @@ export const toThreadRecord = ({ queue, ...thread }: StoredThreadRow): ThreadRec
   queue: parseQueue(queue),
 })
 
-/** What cannot be read counts as none: a damaged note of the host's must not hide the thread (LG7). */
+/** A text that cannot be parsed counts as empty metadata: a damaged column must not hide the thread (LG7). */
 function parseMetadata(text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text)
     return isJsonObject(value) ? value : {}
   } catch {
-    // Not JSON: see above.
+    // Not JSON: empty, as above.
     return {}
   }
 }
 
-/** The text by which two metadata are compared, and that is stored. */
+/** The text that is stored, and by which metadata are compared. */
 export const toMetadataText = (metadata: JsonObject): string => JSON.stringify(metadata)
 
-/** Whether a thread is in a list (FK2); for stores that look at each. One of an older version has no flags. */
+/** Whether a thread is in a list (FK2), for stores without an index. A thread of an older version has no flags. */
 export const passesFilter = (
   { pinned, archived }: Partial<Pick<ListedThread, 'pinned' | 'archived'>>,
   filter: ThreadFilter | undefined,

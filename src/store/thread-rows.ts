@@ -25,15 +25,16 @@ import { firstTitleGiver, nextTitleGiver } from './thread-row.ts'
 import { createPathRows, walkPath } from './version-path.ts'
 
 /**
- * All that is stored of one thread, as plain JSON: for stores that keep a thread as one document and not as rows of four
- * tables. A commit then costs what the thread costs, so a database with rows is better for long ones.
+ * Everything that is stored of one thread, as plain JSON: for stores that keep a thread as one document and
+ * not as rows of four tables. A commit then costs as much as the thread is large, so a database with rows is
+ * better for long threads.
  */
 export interface ThreadRows {
   readonly thread: ThreadRecord
   readonly head: ThreadHead
-  /** Of the newest commit. */
+  /** The mark of the newest commit. */
   readonly mark: string
-  /** In order of seq; those that are no longer shown too. */
+  /** In order of seq, including hidden ones. */
   readonly messages: readonly (MessageRow & {
     readonly retiredSeq: Seq | null
     /** See `PathRow`. */
@@ -43,7 +44,7 @@ export interface ThreadRows {
   readonly calls: readonly (StoredCallRow & { readonly seq: Seq })[]
 }
 
-/** `activity`: its place in the list, larger than any that was given before. */
+/** `activity`: its position in the list, larger than any before. */
 export function createThreadRows(wanted: NewThread, activity: number): ThreadRows {
   const { id, ownerId, title, metadata = {}, at } = wanted
   return {
@@ -69,14 +70,15 @@ export function createThreadRows(wanted: NewThread, activity: number): ThreadRow
   }
 }
 
+/** The clock and the counter of a store that keeps documents. */
 export interface CommitClock extends LeaseClock {
-  /** A number of the whole store, larger at each call, and never given twice. */
+  /** A number of the whole store, larger at each call and never returned twice. */
   readonly nextNumber: () => number
 }
 
 /**
- * A planned commit on the rows of its thread; without them if there is none. `rows` is what to store, and only if the
- * result is `appended`; what was given is not changed.
+ * Applies a planned commit to the rows of its thread; `before` is undefined if the thread does not exist.
+ * `rows` is to be stored only if the result is `appended`; `before` is not changed.
  */
 export function applyCommit(
   before: ThreadRows | undefined,
@@ -108,10 +110,10 @@ export function applyCommit(
         seq: head.seq,
         title: title ?? thread.title,
         titledBy: nextTitleGiver(thread, commit),
-        // Rows that were written before there were flags have none.
+        // Documents of older versions have no flags.
         pinned: flags.pinned ?? thread.pinned ?? false,
         archived: flags.archived ?? thread.archived ?? false,
-        // Rows that were written before there was a queue have none.
+        // Documents of older versions have no queue.
         queue: queue ?? thread.queue ?? [],
         ...(forkedFrom === null ? {} : { forkedFrom }),
       },
@@ -119,7 +121,7 @@ export function applyCommit(
   }
 }
 
-/** What a database has unique keys for: ids of messages that are shown, and ids of calls. */
+/** The unique keys of a database: ids of messages that are shown, and ids of calls. */
 function findConflict(rows: ThreadRows, commit: PlannedCommit): IllegalAppend | null {
   const shown = new Set<MessageId>()
   for (const { id, retiredSeq } of rows.messages) if (retiredSeq === null) shown.add(id)
@@ -145,7 +147,7 @@ function findConflict(rows: ThreadRows, commit: PlannedCommit): IllegalAppend | 
 function addRows(rows: ThreadRows, commit: PlannedCommit, commitSeq: Seq): ThreadRows {
   const mark = markOf(commit)
   let { messages, batches } = rows
-  // Before the new ones come, which may have the same ids.
+  // Before the new rows are inserted, which may have the same ids.
   for (const row of commit.changedMessages) {
     const { id, seq, status, snapshot, retiredSeq, parentSeq, versions } = row
     messages = messages.map((old) => {
@@ -160,7 +162,7 @@ function addRows(rows: ThreadRows, commit: PlannedCommit, commitSeq: Seq): Threa
       if (snapshot === null) return changed
       return { ...changed, body: snapshot.body, bodySeq: snapshot.seq, commitSeq, mark }
     })
-    // A turn that has ended is its snapshot: its events are in it.
+    // The snapshot of an ended turn contains its events.
     if (snapshot !== null) batches = batches.filter(({ turnId }) => turnId !== id)
   }
   const shown = new Set(commit.shownMessages)
@@ -184,11 +186,11 @@ function addRows(rows: ThreadRows, commit: PlannedCommit, commitSeq: Seq): Threa
   }
 }
 
-/** Where documents are. */
+/** Access to the documents. */
 export interface RowsShelf {
-  /** Undefined if there is no such thread. */
+  /** Undefined if the thread does not exist. */
   readonly read: (threadId: ThreadId) => Promise<ThreadRows | undefined>
-  /** The thread that has a turn of this id. */
+  /** The thread that contains the turn. */
   readonly findTurn: (turnId: MessageId) => Promise<ThreadRows | undefined>
 }
 
@@ -200,7 +202,7 @@ const nothing: LedgerRows = {
   unread: null,
 }
 
-/** What `createLedgerReader` reads, from whole documents. */
+/** The reads of `createLedgerReader`, over whole documents. */
 export function createRowsSource({ read, findTurn }: RowsShelf): LedgerSource {
   const pick = async (
     found: Promise<ThreadRows | undefined>,
@@ -237,7 +239,7 @@ export function createRowsSource({ read, findTurn }: RowsShelf): LedgerSource {
       if (rows === undefined) return nothing
       const messages = rows.messages
         .filter(({ bodySeq }) => bodySeq !== null && bodySeq > after)
-        // A turn that ended after it had been retired would come back to a reader that dropped it.
+        // A turn that ended after it was retired must not be sent again to a reader that dropped it.
         .filter((row) => row.retiredSeq === null || row.retiredSeq > (row.bodySeq ?? 0))
         .toSorted((left, right) => (left.bodySeq ?? 0) - (right.bodySeq ?? 0))
       return {
@@ -275,7 +277,7 @@ export function createRowsSource({ read, findTurn }: RowsShelf): LedgerSource {
       const newest = messages.findLast((row) => row.seq <= seq)
       const batch = batches.find((each) => each.seq >= seq && each.seq - each.size < seq)
       const body = messages.find(({ bodySeq }) => bodySeq === seq)
-      // One that has ended says the mark of its end.
+      // Of an ended turn, the row has the mark of its end, which is another commit's.
       const own = newest?.seq === seq && newest.bodySeq === null ? newest : undefined
       return {
         incarnation: head.incarnation,
@@ -292,7 +294,7 @@ export function createRowsSource({ read, findTurn }: RowsShelf): LedgerSource {
   }
 }
 
-/** A document of an older version has neither. */
+/** A document of an older version has neither field. */
 const toPathRow = (row: ThreadRows['messages'][number]) => ({
   ...row,
   parentSeq: row.parentSeq ?? null,
@@ -312,7 +314,7 @@ const toRow = ({ thread, head, mark }: ThreadRows): ThreadRow => {
   return { threadId: thread.id, ownerId, seq, incarnation, mark, queue, ...ofPages }
 }
 
-/** An output over `mostBytes` stays where it is; its length is told. */
+/** An output over `mostBytes` is left out; its length stays. */
 const leanCalls = ({ calls }: ThreadRows, mostBytes: number): readonly StoredCallRow[] =>
   calls.map((row) =>
     (row.outputBytes ?? 0) <= mostBytes ? row : { ...row, output: null, modelOutput: null },

@@ -14,7 +14,7 @@ export interface CallRow extends StoredOutput {
   readonly input: string | null
 }
 
-/** What a turn's row says besides its body. */
+/** The columns of a turn's row beside its body. */
 export interface TurnRow {
   readonly id: MessageId
   readonly seq: Seq
@@ -23,11 +23,11 @@ export interface TurnRow {
 }
 
 /**
- * A turn that has ended: its fold as JSON text. Inputs and outputs are not in it; calls have rows of their
- * own, so that they can be queried, and left out of a page when large.
+ * The fold of an ended turn as JSON text. Inputs and outputs are not in it: calls have rows of their own, so
+ * that they can be queried, and left out of a page when large.
  */
 export function toSnapshot(turn: Turn): string {
-  // Versions are made after its end, so the row has them.
+  // The row has the versions, because they are made after the turn's end.
   const { id, seq, lastSeq, createdAt, role, versions, ...body } = turn
   return JSON.stringify({ ...body, steps: body.steps.map(toStepBody) })
 }
@@ -42,10 +42,13 @@ function toPartBody(part: Part): object {
     : { ...part, input }
 }
 
-/** The turn as it was when it ended. A body that cannot be read still gives the calls that have rows (LG7). */
-export function readSnapshot(place: TurnRow, body: string, rows: readonly CallRow[]): Turn {
+/**
+ * The turn as it was when it ended. If its body cannot be parsed, the calls that have rows are still returned
+ * (LG7).
+ */
+export function readSnapshot(turnRow: TurnRow, body: string, rows: readonly CallRow[]): Turn {
   const value = readStoredJson(body)
-  if (!isSnapshot(value)) return salvageTurn(place, rows)
+  if (!isSnapshot(value)) return salvageTurn(turnRow, rows)
   const byId = new Map(rows.map((row) => [row.callId, row]))
   const steps = value.steps.map((step) => ({
     ...step,
@@ -54,10 +57,10 @@ export function readSnapshot(place: TurnRow, body: string, rows: readonly CallRo
   return {
     ...(value as unknown as Turn),
     role: 'assistant',
-    id: place.id,
-    seq: place.seq,
-    lastSeq: place.bodySeq,
-    createdAt: place.createdAt,
+    id: turnRow.id,
+    seq: turnRow.seq,
+    lastSeq: turnRow.bodySeq,
+    createdAt: turnRow.createdAt,
     steps: steps as unknown as readonly Step[],
   }
 }
@@ -82,7 +85,8 @@ function readCall(part: JsonObject, rows: ReadonlyMap<CallId, CallRow>): object 
   const input = part.input ?? (row === undefined ? noInput : readInput(row))
   if (part.state !== 'succeeded') return { ...part, input }
   const output = row === undefined ? undefined : readOutput(row)
-  // The row is gone: that it succeeded is no longer all of the truth, and nothing may spin.
+  // The call's row is gone. Without its result it cannot be shown as succeeded, and it must not be shown as
+  // running.
   if (output === undefined) return { ...part, input, state: 'interrupted', cause: 'no-result' }
   const modelOutput = row?.modelOutput == null ? undefined : readStoredJson(row.modelOutput)
   return { ...part, input, output, ...(modelOutput === undefined ? {} : { modelOutput }) }
@@ -96,8 +100,8 @@ function readInput(row: CallRow): CallInput {
   return value === undefined ? { kind: 'partial', text: row.input } : { kind: 'complete', value }
 }
 
-function salvageTurn(place: TurnRow, rows: readonly CallRow[]): Turn {
-  const at = place.createdAt
+function salvageTurn(turnRow: TurnRow, rows: readonly CallRow[]): Turn {
+  const at = turnRow.createdAt
   const parts = rows.map((row): Call => {
     const output = readOutput(row)
     const base = {
@@ -124,8 +128,8 @@ function salvageTurn(place: TurnRow, rows: readonly CallRow[]): Turn {
     endedAt: at,
   }
   return {
-    ...emptyTurn(place.id, place.seq, at),
-    lastSeq: place.bodySeq,
+    ...emptyTurn(turnRow.id, turnRow.seq, at),
+    lastSeq: turnRow.bodySeq,
     progress: { status: 'ended', ending: { kind: 'interrupted' }, endedAt: at },
     steps: parts.length === 0 ? [] : [step],
     unreadable: 1,

@@ -9,7 +9,7 @@ type MessageAdded = Extract<NewThreadEvent, { readonly type: 'message-added' }> 
   readonly seq: Seq
 }
 
-/** A user's message as it lies in `messages`. */
+/** A user's message as a row of `messages`. */
 export interface UserRow {
   readonly id: MessageId
   readonly seq: Seq
@@ -19,7 +19,7 @@ export interface UserRow {
   readonly versions: readonly MessageVersion[] | null
 }
 
-/** The event that a user's row stands for. A damaged one gives what can still be read of it (LG7). */
+/** The event that the row was stored for. Of a damaged row, what can still be parsed is returned (LG7). */
 export function readUserRow(row: UserRow): MessageAdded {
   const body = parsePartialJson(row.body ?? '')
   const { parts, metadata } = isJsonObject(body) ? body : {}

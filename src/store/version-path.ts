@@ -9,40 +9,40 @@ export interface VersionPath {
   readonly ownerId: OwnerId
   /** The thread's seq at this read. */
   readonly seq: Seq
-  /** The message that was asked for. */
+  /** The message that the query named. */
   readonly wanted: MessageVersion & Pick<PathRow, 'role'>
-  /** The last message that both paths have; 0: they differ from the beginning. */
+  /** The last message that both paths share; 0: they differ from the beginning. */
   readonly after: Seq
-  /** What is shown behind it, in order. */
+  /** The messages that are shown after it, in order. */
   readonly hide: readonly MessageVersion[]
-  /** What is to be shown instead, in order; empty if the message is shown as it is. */
+  /** The messages to show in their place, in order; empty if the wanted message is shown already. */
   readonly show: readonly MessageVersion[]
 }
 
-/** A message as far as paths are concerned. */
+/** The columns of a message that paths depend on. */
 export interface PathRow extends MessageVersion {
   readonly role: Message['role']
-  /** Null: it is shown. */
+  /** Null: the message is shown. */
   readonly retiredSeq: Seq | null
-  /** Of one that is hidden: the place of the message that it followed, 0 for none; null if it cannot be shown again. */
+  /** Of a hidden message: the seq of the message that it followed, 0 for none; null if it cannot be shown again. */
   readonly parentSeq: Seq | null
 }
 
-/** How the messages of a thread are looked up. */
+/** Lookups over the messages of a thread. */
 export interface PathRows {
   at(seq: Seq): PathRow | undefined
-  /** The one of this id that is shown, or else the one that was hidden last. */
+  /** The shown message with this id, or else the one that was hidden last. */
   byId(id: MessageId): PathRow | undefined
-  /** Of the hidden messages that followed this place, the one that was hidden last. */
+  /** Of the hidden messages that followed this seq, the one that was hidden last. */
   lastHidden(parent: Seq): PathRow | undefined
   /** In order of seq. */
   shownAfter(seq: Seq): readonly PathRow[]
 }
 
 /**
- * From the message that is wanted upwards to one that is shown, and downwards along what was hidden last: the
- * thread as it stood when it was left. A parent stands before its children, so the walk ends. Null: there is no
- * such message, or it was withdrawn.
+ * Walks up from the wanted message to one that is shown, and down along what was hidden last: the path as it
+ * was when it was left. A parent comes before its children, so the walk ends. Null: there is no such message,
+ * or it was withdrawn.
  */
 export function walkPath(
   rows: PathRows,
@@ -50,24 +50,24 @@ export function walkPath(
 ): Omit<VersionPath, 'ownerId' | 'seq'> | null {
   const found = findTarget(rows, target)
   if (found === undefined) return null
-  const wanted = { ...toPlace(found), role: found.role }
+  const wanted = { ...toVersion(found), role: found.role }
   if (found.retiredSeq === null) return { wanted, after: found.seq, hide: [], show: [] }
   const show: PathRow[] = []
   let up: PathRow | undefined = found
   for (; up !== undefined && up.retiredSeq !== null; up = rows.at(up.parentSeq)) {
-    // Withdrawn, or a damaged row: a parent stands before its child.
+    // Withdrawn, or a damaged row whose parent is not before it.
     if (up.parentSeq === null || up.parentSeq >= up.seq) return null
     show.unshift(up)
     if (up.parentSeq === 0) break
   }
-  // Its parent is not there.
+  // Its parent does not exist.
   if (up === undefined) return null
   const after = up.retiredSeq === null ? up.seq : 0
   for (let row = rows.lastHidden(wanted.seq); row !== undefined; row = rows.lastHidden(row.seq)) {
     if (row.seq <= (show.at(-1)?.seq ?? 0)) break
     show.push(row)
   }
-  return { wanted, after, hide: rows.shownAfter(after).map(toPlace), show: show.map(toPlace) }
+  return { wanted, after, hide: rows.shownAfter(after).map(toVersion), show: show.map(toVersion) }
 }
 
 function findTarget(rows: PathRows, target: string): PathRow | undefined {
@@ -78,7 +78,7 @@ function findTarget(rows: PathRows, target: string): PathRow | undefined {
   return undefined
 }
 
-const toPlace = ({ id, seq }: PathRow): MessageVersion => ({ id, seq })
+const toVersion = ({ id, seq }: PathRow): MessageVersion => ({ id, seq })
 
 /** `PathRows` of all messages of a thread, in order of seq. */
 export function createPathRows(messages: readonly PathRow[]): PathRows {
@@ -103,7 +103,10 @@ export function createPathRows(messages: readonly PathRow[]): PathRows {
 export const toVersionsText = (versions: readonly MessageVersion[] | null): string | null =>
   versions === null ? null : JSON.stringify(versions.map(({ id, seq }) => ({ id, seq })))
 
-/** What cannot be read counts as none: a message must not be hidden by its list of siblings (LG7). */
+/**
+ * A text that cannot be parsed counts as no versions: a damaged list of siblings must not hide the message
+ * (LG7).
+ */
 export function readVersionsText(text: string | null): readonly MessageVersion[] | null {
   const value = text === null ? undefined : readStoredJson(text)
   if (!Array.isArray(value)) return null

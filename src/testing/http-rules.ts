@@ -18,8 +18,8 @@ import { toolCallRules } from './http-rules/tool-call-rules.ts'
 import { versionRules } from './http-rules/version-rules.ts'
 
 /**
- * What a server with the demo model and the demo tools must do, seen from outside: each rule knows
- * its address and nothing else. Rules make threads of their own, so they can run side by side.
+ * What a server with the demo model and the demo tools must do, seen from outside: each rule has only its address.
+ * Rules create their own threads, so they can run concurrently.
  */
 export const httpRules: readonly HttpRule[] = [
   ...aboutRules,

@@ -21,7 +21,7 @@ const wanted = `
   source-url source-document file reasoning-file custom data
 `.trim()
 
-/** Folds a ledger and says which event, if any, met a state that it may not be met in. */
+/** Folds a ledger and returns the first event, if any, that the state before it does not allow. */
 function findIllegal(events: readonly NewEvent[]): string | undefined {
   const turns = new Map<string, Turn>()
   for (const [index, event] of events.entries()) {
@@ -34,7 +34,7 @@ function findIllegal(events: readonly NewEvent[]): string | undefined {
     if (isCallEvent(event) && before !== undefined) {
       const call = [...callsOf(before)].find(({ id }) => id === event.callId)
       const lifecycle = call === undefined ? 'absent' : lifecycleOf(call)
-      // A transition from nowhere reads no state.
+      // A call that does not exist yet has no state to pass.
       const { from } = callTransition(event, lifecycle === 'absent' ? 'streaming' : lifecycle)
       if (!from.includes(lifecycle)) return `${index}: ${event.type} in ${lifecycle}`
     }

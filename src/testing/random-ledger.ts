@@ -1,4 +1,4 @@
-import { needsPerson } from '../core/call.ts'
+import { needsPerson, type Superseding } from '../core/call.ts'
 import type { NewEvent } from '../core/event.ts'
 import type { MessageId } from '../core/ids.ts'
 import { callsOf, type TurnEnding } from '../core/message.ts'
@@ -25,8 +25,8 @@ export interface RandomLedgerOptions {
 }
 
 /**
- * The events of a random legal thread, the same for the same seed: what a store or a view of your own can be
- * tested with. A step begins only when every call before it has ended and no longer waits for a person (CL3).
+ * The events of a random legal thread, the same for the same seed: test data for a store or a view of your
+ * own. A step begins only when every call before it has ended and no longer waits for a person (CL3).
  */
 export function randomLedger(seed: number, options: RandomLedgerOptions = {}): readonly NewEvent[] {
   const random = createRandom(seed)
@@ -80,9 +80,15 @@ function playTurn(
     playSteps(writer, maxCalls)
   }
   if (writer.turn().progress.status !== 'ended' && !(mayStayOpen && random.chance(0.5))) {
-    end(writer, { kind: 'superseded' })
+    end(
+      writer,
+      withDefined({ kind: 'superseded' } as const, { by: supersedings[writer.turn().seq % 4] }),
+    )
   }
 }
+
+/** The rest of the turns are superseded by a person's message. */
+const supersedings: readonly (Superseding | undefined)[] = ['regenerate', 'show']
 
 const cutShort: readonly TurnEnding[] = [
   { kind: 'stopped' },
@@ -91,7 +97,7 @@ const cutShort: readonly TurnEnding[] = [
   { kind: 'failed', error: { code: 'provider-error', message: 'The provider said no.' } },
 ]
 
-/** Runs steps until the turn ends, or until it waits for a person who does not come. */
+/** Runs steps until the turn ends, or until it waits for a person who does not decide. */
 function playSteps(writer: LedgerWriter, maxCalls: number): void {
   const { random } = writer
   for (let steps = random.int(4); ; steps--) {
@@ -166,7 +172,7 @@ function playTools(writer: LedgerWriter): boolean {
   return true
 }
 
-/** A process died and another took the turn over: what ran is unknown, what did not is interrupted. */
+/** A process died and another took the turn over: calls that ran are unknown, the others are interrupted. */
 function crash(writer: LedgerWriter): void {
   if (resumeText(writer)) return
   const abandonFirst = writer.random.chance(0.5)
@@ -184,12 +190,12 @@ function crash(writer: LedgerWriter): void {
   if (!abandonFirst) writer.add({ type: 'step-abandoned' })
 }
 
-/** The model goes on from the text that it had shown (AG8). */
+/** The model continues after the text that it had shown (AG8). */
 function resumeText(writer: LedgerWriter): boolean {
   const step = writer.turn().steps.at(-1)
   if (step?.status !== 'open' || step.parts.some(({ type }) => type === 'call')) return false
   const block = step.parts.findLast((part) => part.type === 'text' && part.state === 'streaming')
-  // Not by chance, so that the ledgers of the seeds that tests name stay what they are otherwise.
+  // Without a random number, so that the ledgers of the seeds that tests name do not change otherwise.
   if (block?.type !== 'text' || block.text.length % 3 !== 0) return false
   writer.add({ type: 'step-resumed' })
   writer.add({ type: 'text-appended', block: block.block, delta: ' And so on.' })
@@ -198,7 +204,7 @@ function resumeText(writer: LedgerWriter): boolean {
   return true
 }
 
-/** Until no call waits for anyone. */
+/** Until no call waits for a person or a tool. */
 function clearCalls(writer: LedgerWriter): void {
   while (playPerson(writer)) while (playTool(writer));
 }

@@ -1,4 +1,4 @@
-/** A small seeded source of chance: the same seed gives the same choices on every machine. */
+/** A small seeded random generator: the same seed gives the same choices on every machine. */
 export interface Random {
   /** A whole number from 0 up to, and not including, `below`. */
   int(below: number): number

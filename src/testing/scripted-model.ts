@@ -3,9 +3,9 @@ import { systemClock, wait } from '../engine/clock.ts'
 import type { Clock } from '../engine/clock.ts'
 import type { Json } from '../core/json.ts'
 
-/** One thing that a scripted model does in a step. Without a `finish` of its own, a step ends as `tool-calls` or `stop`. */
+/** One part of what a scripted model does in a step. Without a `finish`, a step ends as `tool-calls` or `stop`. */
 export type ScriptPart =
-  /** Streamed in so many deltas, with a pause before the last one. @default pieces: 1, and no pause */
+  /** Streamed in this many deltas, with a pause before the last one. @default pieces: 1, and no pause */
   | { readonly text: string; readonly pieces?: number; readonly pauseMs?: number }
   | { readonly reasoning: string }
   | {
@@ -13,15 +13,15 @@ export type ScriptPart =
       readonly input: Json
       /** The provider's own id; without it, one that differs in every step. */
       readonly id?: string
-      /** Argument text as it is streamed, where it is not the JSON of `input`. */
+      /** Argument text as it is streamed, if it is not the JSON of `input`. */
       readonly inputText?: string
-      /** Streams the arguments in pieces before the call is whole. */
+      /** Streams the arguments in pieces before the complete call. */
       readonly streamed?: boolean
-      /** Between the two halves of its arguments. */
+      /** A pause between the two halves of its arguments. */
       readonly pauseMs?: number
-      /** The arguments never become whole. */
+      /** The arguments never become complete. */
       readonly cutOff?: boolean
-      /** The provider runs the call itself, and this is its result. */
+      /** The provider executes the call itself, and this is its result. */
       readonly providerResult?: Json
     }
   | { readonly waitMs: number }
@@ -35,7 +35,7 @@ export type ScriptPart =
 export interface ScriptedCall {
   /** How many times the model was called before. */
   readonly index: number
-  /** What the engine sent. */
+  /** The prompt that the engine sent. */
   readonly prompt: readonly PromptMessage[]
 }
 
@@ -47,11 +47,11 @@ export interface PromptMessage {
 
 /** Options of {@link scriptedModel}. */
 export interface ScriptedModelOptions {
-  /** What pauses wait with. @default the system clock */
+  /** The clock of the pauses. @default the system clock */
   readonly clock?: Clock
   /** @default 'scripted' */
   readonly modelId?: string
-  /** Called before anything is streamed; may throw as a provider does. @default nobody is told */
+  /** Called before anything is streamed; may throw as a provider does. @default none */
   readonly onCall?: (call: ScriptedCall) => void
 }
 
@@ -65,9 +65,8 @@ const usage = {
 }
 
 /**
- * A model without a network: what it streams is a function of how often, and with which prompt, it was called.
- * It only streams; `doGenerate` rejects.
- *
+ * A model without a network: what it streams is a function of the number of its calls and of the prompt. It only
+ * streams; `doGenerate` rejects.
  * @example
  * const model = scriptedModel(({ index }) =>
  *   index === 0 ? [{ call: 'get_weather', input: { city: 'Paris' } }] : [{ text: 'Sunny.' }],

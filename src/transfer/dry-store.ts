@@ -1,37 +1,74 @@
 import type { NewEvent } from '../core/event.ts'
-import type { ThreadId } from '../core/ids.ts'
+import type { Seq, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
-import { createIdKeeper, toUnits } from '../import/import-units.ts'
+import { createIdKeeper, type NamedMessage, toUnits, type Unit } from '../import/import-units.ts'
 import { isImported, toOldMessage } from '../import/stored-message.ts'
 import { runToEnd } from '../import/pausable-work.ts'
+import { addNode, type VersionNode, type VersionRoot, writeTree } from '../import/version-tree.ts'
 import { commitAppend } from '../store/commit-group.ts'
+import type { FileRecords } from '../store/file-records.ts'
 import type { Store } from '../store/store.ts'
+import { readHidden } from './export-versions.ts'
+import { isOpenPage } from './import-writer.ts'
+import { createPacer, runPaced } from './pacer.ts'
+
+type DryNode = VersionNode & { readonly item: NamedMessage & { readonly stored: Message } }
 
 /**
- * A store that reads what is stored and writes elsewhere, so that an import can be tried: a thread that
- * it wants to write to is brought over first. What it then says is what the real one would say.
+ * A store that reads from `base` and writes to `scratch`, so that an import can be tried: a thread is copied
+ * to `scratch` before the first write to it. Its results are those that `base` would return.
  */
 export function createDryStore(base: Store, scratch: Store): Store {
   const copied = new Set<ThreadId>()
 
   const bringOver = async (threadId: ThreadId): Promise<void> => {
     copied.add(threadId)
+    const root: VersionRoot = { children: [] }
+    const nodes = new Map<Seq, DryNode>()
+    let last: VersionRoot = root
+    const add = (message: Message, above: VersionRoot, hiddenSeq?: Seq): DryNode => {
+      const item = { id: message.id, message: toOldMessage(message), index: 0, stored: message }
+      const node = { item, children: [], ...(hiddenSeq === undefined ? {} : { hiddenSeq }) }
+      addNode(above, node)
+      nodes.set(message.seq, node)
+      return node
+    }
     for (let before: number | null = null; ;) {
       const query = { threadId, limit: 200, before, live: 'exclude', results: 'full' } as const
       const page = await base.readPage({ ...query, order: 'oldest-first' })
-      if (page === null) return
-      for (const message of page.messages) {
-        const expectedSeq = (await scratch.readThread(threadId))?.seq ?? 0
-        await commitAppend(scratch, { threadId, events: toEvents(message), expectedSeq })
-      }
-      before = page.messages.at(-1)?.seq ?? null
-      if (!page.hasMore || before === null) return
+      for (const message of page?.messages ?? []) last = add(message, last)
+      before = page?.messages.at(-1)?.seq ?? null
+      if (page?.hasMore !== true || before === null) break
     }
+    for await (const { message, parent, hiddenSeq } of readHidden(base, threadId)) {
+      add(message, nodes.get(parent) ?? root, hiddenSeq)
+    }
+    const toUnit = (item: NamedMessage): Unit => ({
+      ...{ id: item.id, isTurn: item.message.kind === 'turn', states: [] },
+      events: toEvents((item as DryNode['item']).stored),
+    })
+    const options = { from: 1, first: 1, at: 0, toUnit }
+    const { appends } = await runPaced(writeTree(root, options), createPacer())
+    let expectedSeq = 0
+    for (const events of appends) {
+      await commitAppend(scratch, { threadId, events, expectedSeq })
+      expectedSeq += events.length
+    }
+    const { queue = [] } = (await base.readThread(threadId)) ?? {}
+    if (queue.length === 0) return
+    const waiting = queue.map(({ held: _, at, ...input }): NewEvent => ({
+      type: 'input-queued',
+      input,
+      at,
+    }))
+    const events: readonly NewEvent[] = [...waiting, { type: 'queue-held', at: 0 }]
+    await commitAppend(scratch, { threadId, events, expectedSeq, queue: [] })
   }
 
   const { audit: _, ...verbs } = scratch
   return {
     ...verbs,
+    ...(base.files === undefined ? {} : { files: { ...base.files, reserve: readOwn(base.files) } }),
     async createThread(wanted) {
       const found = copied.has(wanted.id) ? null : await base.readThread(wanted.id)
       if (found === null) return scratch.createThread(wanted)
@@ -42,10 +79,10 @@ export function createDryStore(base: Store, scratch: Store): Store {
       return { kind: 'exists', thread: found }
     },
     async readPage(query) {
-      // Whether somebody is answering in it is seen where they are.
-      const isAsked = copied.has(query.threadId) && query.live === 'exclude'
-      const page = isAsked ? await base.readPage(query) : null
-      return page?.live == null ? scratch.readPage(query) : page
+      // Whether a turn runs or waits in the thread is only known to `base`.
+      const needsLive = copied.has(query.threadId) && query.live === 'exclude'
+      const page = needsLive ? await base.readPage(query) : null
+      return page === null || !isOpenPage(page) ? scratch.readPage(query) : page
     },
     async readMessage(threadId, messageId, results) {
       const found = await scratch.readMessage(threadId, messageId, results)
@@ -57,6 +94,14 @@ export function createDryStore(base: Store, scratch: Store): Store {
   }
 }
 
+/** The same files as `reserve` returns, without reserving them. */
+const readOwn =
+  (files: FileRecords): FileRecords['reserve'] =>
+  async (ids, ownerId) => {
+    const found = await Promise.all(ids.map((id) => files.read(id)))
+    return found.filter((file) => file?.ownerId === ownerId).filter((file) => file !== null)
+  }
+
 function toEvents(message: Message): readonly NewEvent[] {
   const { id, createdAt: at } = message
   const old = toOldMessage(message)
@@ -66,7 +111,7 @@ function toEvents(message: Message): readonly NewEvent[] {
   }
   const [unit] = runToEnd(toUnits([{ id, index: 0, message: old }], options))
   const events = unit?.events ?? []
-  // What is not an import's must not look like one: nobody may rewrite it.
+  // A turn of the engine must not look imported in the copy, or the import would rewrite it.
   return events.map((event) =>
     event.type === 'turn-started' && !isImported(message) ? { ...event, recorded: true } : event,
   )

@@ -1,30 +1,40 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
-import { type OwnerId, parseOwnerId, parseThreadId, type Seq, type ThreadId } from '../core/ids.ts'
-import type { Message } from '../core/message.ts'
+import {
+  type OwnerId,
+  parseOwnerId,
+  parseStoredThreadId,
+  type Seq,
+  type ThreadId,
+} from '../core/ids.ts'
+import { isTurn, type Message } from '../core/message.ts'
 import type { ListedThread } from '../core/thread.ts'
 import type { Page, Store, ThreadList } from '../store/store.ts'
+import { toVersionId } from '../core/versions.ts'
 import { readHidden } from './export-versions.ts'
+import { createPacer, type Pacer } from './pacer.ts'
 import { projectChatMessage } from '../views/chat-message.ts'
 import { projectEntityRows } from '../views/entity-rows.ts'
 import { toIsoDate } from '../views/iso-date.ts'
+import { projectQueue } from '../views/queue-view.ts'
 import { projectUiMessage } from '../views/ui-message.ts'
 import { projectVercelMessage } from '../views/vercel-message.ts'
 
+/** The formats that an export can write. */
 export const exportFormats = ['ui', 'vercel', 'entities', 'chat'] as const
-/** How messages are written; `importThreads` reads each of them back. */
+/** The formats of an export; `importThreads` reads each of them back. */
 export type ExportFormat = (typeof exportFormats)[number]
 
 /** What to export. */
 export interface ExportQuery {
-  /** One thread. @default all, of the owner if one is named */
+  /** One thread. @default all, of the owner if one is given */
   readonly threadId?: string
-  /** Only what is this owner's. @default everybody's */
+  /** Only the threads of this owner. @default of all owners */
   readonly ownerId?: string
   /** @default 'ui' */
   readonly format?: ExportFormat
 }
 
-/** What a query asks for, as `exportThreads` writes it. */
+/** The threads of a query, as `exportThreads` writes them. */
 export async function* exportQuery(store: Store, query: ExportQuery): AsyncGenerator<string, void> {
   const { threadId, ownerId, format = 'ui' } = query
   if (!exportFormats.includes(format)) {
@@ -35,7 +45,7 @@ export async function* exportQuery(store: Store, query: ExportQuery): AsyncGener
     yield* exportThreads(store, owner === undefined ? all(store) : ownedBy(store, owner), format)
     return
   }
-  const thread = await store.readThread(parseThreadId(threadId))
+  const thread = await store.readThread(parseStoredThreadId(threadId))
   if (thread === null || (owner !== undefined && thread.ownerId !== owner)) {
     throw new HoldfastError('thread-not-found', 'There is no such thread.')
   }
@@ -47,7 +57,10 @@ function all({ audit, kind }: Store): AsyncIterable<ListedThread> {
   throw new HoldfastError('bad-request', `The store "${kind}" lists by owner: name one.`)
 }
 
-/** Each once, though threads move to the list's top while it is read. Ends with a look that finds nothing new. */
+/**
+ * Each thread once, although threads move to the top of the list while it is read. Ends with a pass that
+ * finds no new thread.
+ */
 async function* ownedBy(store: Store, ownerId: OwnerId): AsyncGenerator<ListedThread> {
   const seen = new Set<ThreadId>()
   for (let isNews = true; isNews;) {
@@ -84,6 +97,7 @@ export async function* exportThreads(
   threads: AsyncIterable<ListedThread> | Iterable<ListedThread>,
   format: ExportFormat,
 ): AsyncGenerator<string> {
+  const pace = createPacer()
   let isFirst = true
   yield '{"threads":['
   for await (const thread of threads) {
@@ -98,32 +112,73 @@ export async function* exportThreads(
     yield `${isFirst ? '' : ','}\n${head.slice(0, -1)},"messages":[`
     let comma = ''
     for await (const message of exportThread(store, id, format)) {
-      yield `${comma}\n${JSON.stringify(message)}`
+      yield* toJsonPieces(`${comma}\n`, message, pace)
       comma = ','
     }
     yield ']'
-    if (format === 'ui') yield* exportHidden(store, id)
+    yield* exportHidden(store, id, format, pace)
+    const { queue = [] } = (await store.readThread(id)) ?? {}
+    if (queue.length > 0) yield `,"queuedMessages":${JSON.stringify(projectQueue(queue))}`
     yield '}'
     isFirst = false
   }
   yield '\n]}\n'
 }
 
-/** What is not shown of a thread, in a field beside its messages: those who know nothing of it pass it over. */
-async function* exportHidden(store: Store, threadId: ThreadId): AsyncGenerator<string> {
-  let isFirst = true
-  for await (const { message, follows } of readHidden(store, threadId)) {
-    const [shown] = project(message, 'ui')
-    if (shown === undefined) continue
-    yield `${isFirst ? ',"hiddenMessages":[' : ','}\n${JSON.stringify({ ...shown, follows })}`
-    isFirst = false
+const pieceChars = 65_536
+
+/**
+ * The JSON of an object, in pieces if it is long: the results of a turn can be tens of megabytes, and serialized at once
+ * they would block the event loop (OP7b).
+ */
+async function* toJsonPieces(before: string, value: object, pace: Pacer): AsyncGenerator<string> {
+  let text = `${before}{`
+  let comma = ''
+  for (const [name, field] of Object.entries(value)) {
+    if (field === undefined) continue
+    text += `${comma}${JSON.stringify(name)}:`
+    comma = ','
+    if (!Array.isArray(field)) {
+      text += JSON.stringify(field)
+      continue
+    }
+    text += '['
+    for (const [index, element] of (field as readonly unknown[]).entries()) {
+      text += `${index === 0 ? '' : ','}${JSON.stringify(element) ?? 'null'}`
+      if (text.length < pieceChars) continue
+      yield text
+      text = ''
+      await pace()
+    }
+    text += ']'
   }
-  if (!isFirst) yield ']'
+  yield `${text}}`
 }
 
 /**
- * Oldest first, a bounded page at a time, so that an export costs what its largest message costs. What is added
- * meanwhile is left for the next export.
+ * What is not shown of a thread, in a field beside its messages: those who know nothing of it pass it over. Where a format
+ * makes rows of a message, each of them says which version it is of.
+ */
+async function* exportHidden(
+  store: Store,
+  threadId: ThreadId,
+  format: ExportFormat,
+  pace: Pacer,
+): AsyncGenerator<string> {
+  let before = ',"hiddenMessages":['
+  for await (const { message, follows, nth, hiddenSeq } of readHidden(store, threadId)) {
+    const place = { version: toVersionId(message.role, message), follows, nth, hiddenSeq }
+    for (const shown of project(message, format)) {
+      yield* toJsonPieces(`${before}\n`, { ...shown, ...place }, pace)
+      before = ','
+    }
+  }
+  if (before === ',') yield ']'
+}
+
+/**
+ * Oldest first, in bounded pages, so that the memory of an export is bounded by its largest message. Messages
+ * that are added meanwhile are left for the next export.
  */
 async function* readForward(store: Store, threadId: ThreadId): AsyncGenerator<Message> {
   const thread = await store.readThread(threadId)
@@ -144,11 +199,18 @@ async function* readForward(store: Store, threadId: ThreadId): AsyncGenerator<Me
   }
 }
 
+/** The place of a former note is for clients that have it; an import has none of them. */
+function withoutFormerEnd(message: Message): Message {
+  if (!isTurn(message)) return message
+  const { continuedAfter: _, ...turn } = message
+  return turn
+}
+
 function project(message: Message, format: ExportFormat): readonly object[] {
   switch (format) {
     case 'ui': {
-      const shown = projectUiMessage(message, { sdk: 7 })
-      // The format has no dates; one more field beside its own is passed over by those who know none.
+      const shown = projectUiMessage(withoutFormerEnd(message), { sdk: 7, keys: 'all' })
+      // The format has no dates; other readers ignore the additional field.
       return shown === null ? [] : [{ ...shown, createdAt: toIsoDate(message.createdAt) }]
     }
     case 'vercel':

@@ -4,48 +4,85 @@ import type { Message } from '../core/message.ts'
 import { toVersionId } from '../core/versions.ts'
 import type { Changes, Store, StoredChange } from '../store/store.ts'
 
-/** A message that is kept and not shown (VR1), with the version that it followed; null: it began the thread. */
+/** A message that is kept and not shown (VR1). */
 export interface HiddenMessage {
   readonly message: Message
+  /** The place of the message that it followed; 0: it began the thread. */
+  readonly parent: Seq
+  /** The version at that place. Null: there is none. */
   readonly follows: string | null
+  /** Its number among the versions of it, in the order of making. */
+  readonly nth: number
+  /** The event that hid it: of those that followed one message, the last that was hidden comes back with it. */
+  readonly hiddenSeq: Seq
 }
 
 const atOnce = 200
 const bytesAtOnce = 1_048_576
 
 /**
- * Every version of a thread that is not shown, in the order of making. The history is read twice, in bounded pieces: what
- * is hidden is known only at its end, and no more than the places of messages is held.
+ * Every hidden version of a thread, oldest first. The history is read twice, in bounded pieces: only its end
+ * shows which messages are hidden, and only the seqs of messages are kept in between.
  */
 export async function* readHidden(
   store: Store,
   threadId: ThreadId,
 ): AsyncGenerator<HiddenMessage, void> {
-  const parents = new Map<Seq, Seq>()
-  const hidden = new Set<Seq>()
-  const ids = new Map<Seq, string>()
+  const places = new Map<Seq, Pick<Message, 'id' | 'seq' | 'role'>>()
+  const hidden = new Map<Seq, { readonly parent: Seq; readonly hiddenSeq: Seq }>()
+  const withdrawn = new Set<string>()
   for await (const change of readHistory(store, threadId)) {
     const message = messageOf(change)
-    if (message !== null) ids.set(message.seq, toVersionId(message.role, message))
+    if (message !== null) {
+      const { id, seq, role } = message
+      places.set(seq, { id, seq, role })
+      withdrawn.delete(id)
+    }
     if (change.kind !== 'event') continue
     const { event } = change
     if (event.type === 'messages-shown') for (const place of event.places) hidden.delete(place)
-    if (event.type !== 'messages-retired' || event.kept === undefined) continue
-    const { after, places } = event.kept
-    for (const [nth, place] of places.entries()) {
-      hidden.add(place)
-      parents.set(place, places[nth - 1] ?? after)
+    if (event.type !== 'messages-retired') continue
+    if (event.kept === undefined) for (const id of event.messageIds) withdrawn.add(id)
+    const { after = 0, places: gone = [] } = event.kept ?? {}
+    for (const [nth, place] of gone.entries()) {
+      hidden.set(place, { parent: gone[nth - 1] ?? after, hiddenSeq: event.seq })
     }
   }
   if (hidden.size === 0) return
+  const siblings = findSiblings(places, hidden, withdrawn)
   for await (const change of readHistory(store, threadId)) {
     const message = messageOf(change)
-    if (message === null || !hidden.delete(message.seq)) continue
-    yield { message, follows: ids.get(parents.get(message.seq) ?? 0) ?? null }
+    const found = message === null ? undefined : hidden.get(message.seq)
+    if (message === null || found === undefined) continue
+    hidden.delete(message.seq)
+    const above = places.get(found.parent)
+    const follows = above === undefined ? null : toVersionId(above.role, above)
+    const own = siblings.get(siblingKey(found.parent, message)) ?? []
+    yield { ...found, message, follows, nth: Math.max(0, own.indexOf(message.seq)) }
   }
 }
 
-/** What was hidden has ended: its message, or its turn as one state. */
+const siblingKey = (parent: Seq, { role }: Pick<Message, 'role'>): string => `${parent} ${role}`
+
+/** The places of the messages of one role that follow one message, in the order of making: they are versions of each other. */
+function findSiblings(
+  places: ReadonlyMap<Seq, Pick<Message, 'id' | 'seq' | 'role'>>,
+  hidden: ReadonlyMap<Seq, { readonly parent: Seq }>,
+  withdrawn: ReadonlySet<string>,
+): ReadonlyMap<string, readonly Seq[]> {
+  const siblings = new Map<string, Seq[]>()
+  let shown: Seq = 0
+  for (const message of [...places.values()].toSorted((left, right) => left.seq - right.seq)) {
+    const parent = hidden.get(message.seq)?.parent
+    if (parent === undefined && withdrawn.has(message.id)) continue
+    const key = siblingKey(parent ?? shown, message)
+    if (parent === undefined) shown = message.seq
+    siblings.set(key, [...(siblings.get(key) ?? []), message.seq])
+  }
+  return siblings
+}
+
+/** A hidden message has ended: it is one event, or its turn as one state. */
 function messageOf(change: StoredChange): Message | null {
   if (change.kind === 'turn') return change.turn
   return change.event.type === 'message-added' ? toUserMessage(change.event) : null

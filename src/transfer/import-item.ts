@@ -1,16 +1,16 @@
 import type { JsonObject } from '../core/json.ts'
 /**
- * What a source of old threads says, one thing after another, so that no source has to fit into
- * memory. `key` names a thread inside the source; `where` is its place there, for the report.
+ * The items of a source of old threads, one after another, so that no source has to fit into memory. `key`
+ * identifies a thread within the source; `where` is its position there, for the report.
  */
 export type ImportItem =
-  /** Once or several times for a thread: what comes later adds to what came before. */
+  /** Once or several times per thread: later fields add to earlier ones. */
   | {
       readonly kind: 'thread'
       readonly key: string
       readonly where: string
       readonly fields: ThreadFields
-      /** False: its id may still come, after its messages. */
+      /** False: its id may still follow, after its messages. */
       readonly isComplete: boolean
     }
   | {
@@ -18,25 +18,30 @@ export type ImportItem =
       readonly key: string
       readonly where: string
       readonly value: unknown
-      /** Of messages that came in an envelope of pages: in which one. */
+      /** The page of a message that came in an envelope of pages. */
       readonly page?: number
+      /** One that is kept and not shown (VR1). */
+      readonly isHidden?: true
+      /** One that waited for its turn (IN2). */
+      readonly isQueued?: true
     }
-  /** Nothing more of it will come. */
+  /** No more items of this thread follow. */
   | { readonly kind: 'thread-ended'; readonly key: string }
   | { readonly kind: 'unreadable'; readonly where: string; readonly why: string }
 
+/** The fields of a thread in the source. */
 export interface ThreadFields {
   readonly id?: string
   readonly title?: string
   readonly createdAt?: number
   readonly owner?: string
-  /** What the host kept with it; taken only from a source that may say whose its threads are. */
+  /** The host's metadata; used only from a source that may set the owners of its threads. */
   readonly metadata?: JsonObject
-  /** What its owner did with it (FK2); taken where this import makes it. */
+  /** The owner's flags (FK2); used only if this import creates the thread. */
   readonly pinned?: true
   readonly archived?: true
-  /** Its messages are oldest first, whatever their dates say. */
+  /** Its messages are oldest first, whatever their dates are. */
   readonly isOrdered?: true
-  /** Whether an envelope of pages says that there is another page. */
+  /** Whether an envelope of pages announces another page. */
   readonly hasMore?: boolean
 }

@@ -1,32 +1,33 @@
 import type { CallState } from '../core/call.ts'
 import type { Failed, Mended } from '../import/old-message.ts'
 
-/** What an import has to say: what it read, what it guessed and mended, what it could not read. */
+/** The report of an import: what it read, guessed and repaired, and what it could not read. */
 export interface ImportReport {
-  /** Nothing was written. */
+  /** A dry run: nothing was written. */
   readonly dryRun?: true
   readonly threads: number
   readonly messages: number
   readonly calls: number
-  /** The calls that were read, by the state in which they are shown now; only those that there are. */
+  /** The calls that were read, by the state in which they are shown now; states without calls are absent. */
   readonly callsByState: Readonly<Partial<Record<CallState, number>>>
-  /** Messages that were there already, from an import before. */
+  /** Messages that were stored already, by an earlier import. */
   readonly skipped: number
-  /** Messages that were there already, and of which more was read now: a result, the rest of an answer. */
+  /** Messages that were stored already and to which this import added: a result, the rest of an answer. */
   readonly updated: number
-  /** Where the data does not say it, and something had to be assumed. */
+  /** Assumptions, where the data leaves something open. */
   readonly guessed: readonly Mended[]
-  /** Stored, but otherwise than it stood there. */
+  /** Stored differently from the data. */
   readonly mended: readonly Mended[]
   /** Not stored. */
   readonly failed: readonly Failed[]
-  /** How many more were guessed, mended or failed than are listed. */
+  /** How many more were guessed, repaired or failed than are listed. */
   readonly unlisted?: {
     readonly guessed: number
     readonly mended: number
     readonly failed: number
   }
 }
+/** A guess, a repair or a failure of an import. */
 export type ImportProblem =
   | ({ readonly kind: 'guessed' | 'mended' } & Mended)
   | ({ readonly kind: 'failed' } & Failed)
@@ -42,7 +43,10 @@ export interface ReportWriter {
   finish(): ImportReport
 }
 
-/** `listed` is how many problems of each kind are kept: a list that grows with the file would not fit. */
+/**
+ * `listed` is how many problems of each kind are kept: a list that grows with the file would not fit into
+ * memory.
+ */
 export function createReportWriter(
   listed: number,
   onProblem: (problem: ImportProblem) => void,
@@ -50,11 +54,11 @@ export function createReportWriter(
   const counts = { threads: 0, messages: 0, skipped: 0, updated: 0 }
   const callsByState: Partial<Record<CallState, number>> = {}
   let calls = 0
-  const said = { guessed: [] as Mended[], mended: [] as Mended[] }
+  const problems = { guessed: [] as Mended[], mended: [] as Mended[] }
   const failed: Failed[] = []
   const unlisted = { guessed: 0, mended: 0, failed: 0 }
   const note = (kind: 'guessed' | 'mended', where: string, what: string) => {
-    if (said[kind].length < listed) said[kind].push({ where, what })
+    if (problems[kind].length < listed) problems[kind].push({ where, what })
     else unlisted[kind]++
     onProblem({ kind, where, what })
   }
@@ -80,7 +84,7 @@ export function createReportWriter(
       const isAll = unlisted.guessed + unlisted.mended + unlisted.failed === 0
       return {
         ...{ threads, messages, calls, callsByState, skipped, updated },
-        ...{ ...said, failed },
+        ...{ ...problems, failed },
         ...(isAll ? {} : { unlisted }),
       }
     },

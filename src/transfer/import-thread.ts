@@ -1,30 +1,41 @@
 import { setTimeout } from 'node:timers/promises'
 import type { CallState } from '../core/call.ts'
 import type { NewEvent } from '../core/event.ts'
-import { HoldfastError } from '../core/holdfast-error.ts'
-import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
-import type { Message } from '../core/message.ts'
+import type { MessageId, Seq } from '../core/ids.ts'
 import type { LegacyFormat } from '../import/detect-format.ts'
 import { noCall, type OldThread } from '../import/entity-turns.ts'
 import {
   createIdKeeper,
   createMessageNamer,
+  type IdKeeper,
   isUser,
   type NamedMessage,
   toUnits,
   type Unit,
+  type UnitOptions,
 } from '../import/import-units.ts'
-import { type MergedMessage, mergeThread } from '../import/merge-thread.ts'
+import { type MergedMessage, mergeThread, type StoredMessage } from '../import/merge-thread.ts'
 import { callsIn } from '../import/merge-turn.ts'
-import { createReport, type Report } from '../import/old-message.ts'
+import {
+  findStaying,
+  type MergedVersions,
+  mergeVersions,
+  type StoredHidden,
+  type StoredVersion,
+} from '../import/merge-versions.ts'
+import { createReport, type OldMessage, type Report } from '../import/old-message.ts'
 import { readOldMessages } from '../import/read-legacy-messages.ts'
 import { isImported, toOldMessage } from '../import/stored-message.ts'
-import { mapInSteps, type PausableWork } from '../import/pausable-work.ts'
+import { mapInSteps, type PausableWork, runToEnd } from '../import/pausable-work.ts'
+import { type UnitPlace, type VersionRoot, writeTree } from '../import/version-tree.ts'
 import { attemptWhileStale } from '../store/retry-while-stale.ts'
 import type { Store } from '../store/store.ts'
 import type { ReportWriter } from './import-report.ts'
-import { cutUnits, type ImportWriter } from './import-writer.ts'
+import { reportMissingFiles } from './own-files.ts'
+import { nameHidden, readHiddenValues, readStoredHidden } from './import-versions.ts'
+import { type ImportWriter, isBusy, isOpenPage } from './import-writer.ts'
 import { type Pacer, runPaced } from './pacer.ts'
+import { findHidden, readAll, readRetired, type StoredThread } from './read-stored-thread.ts'
 import type { PlacedValue, ThreadIntake } from './thread-intake.ts'
 import type { ThreadSession } from './thread-session.ts'
 
@@ -36,22 +47,25 @@ export interface ThreadWrite {
   readonly session: ThreadSession
   readonly intake: ThreadIntake
   readonly messages: readonly PlacedValue[]
+  /** What is not shown of it (VR1). */
+  readonly hidden: readonly PlacedValue[]
   readonly format: LegacyFormat | 'auto'
-  /** The date of what has none. */
+  /** The date of messages without one. */
   readonly at: number
-  /** A message of a person comes next. */
+  /** Whether a message of a person comes next. */
   readonly isFollowed: boolean
 }
 
-/** Writes messages of a thread that this import made, after those that it has written. */
+/** Appends messages to a thread that this import created, after those that it has written. */
 export async function appendMessages(write: ThreadWrite): Promise<void> {
   const { session, report, writer, intake, at, isFollowed, pace } = write
-  const said = createPlacedReport(write)
-  const read = await runPaced(readList(write, said), pace)
+  const placedReport = createPlacedReport(write)
+  const read = await runPaced(readList(write, placedReport), pace)
   if (session.hasWritten && read.orphans.length > 0) return mergeMessages(write)
-  for (const { index } of read.orphans) said.fail(index, noCall)
-  await findForeign(write, read, session.foreign)
-  const mendAt = (index: number) => (what: string) => said.mend(index, what)
+  for (const { index } of read.orphans) placedReport.fail(index, noCall)
+  await findForeign(write, read.messages, session.foreign)
+  await reportMissingFiles(write.store, session.ownerId, read.messages, placedReport)
+  const mendAt = (index: number) => (what: string) => placedReport.mend(index, what)
   const { ids, replyTo, namer } = session
   const name = mapInSteps(read.messages, (message) => namer.name(message, mendAt(message.index)))
   const named = await runPaced(name, pace)
@@ -60,78 +74,121 @@ export async function appendMessages(write: ThreadWrite): Promise<void> {
   session.hasWritten = true
   report.count({ messages: units.length })
   for (const { states } of units) report.countCalls(states)
-  passOn(said, report)
+  copyReport(placedReport, report)
   await writer.add({ threadId: session.id, where: intake.where, units })
 }
 
-/** A merge reads the whole thread. */
+/** How often a merge is tried: each attempt reads the whole thread. */
 const mostMerges = 3
 
-/** Brings messages into a thread that has some already, from an import before or by its people. */
+/** Merges messages into a thread that has some already, from an earlier import or from its users. */
 export async function mergeMessages(write: ThreadWrite): Promise<void> {
   const { session, report, writer, intake } = write
   await writer.flush()
-  let said = createPlacedReport(write)
+  let placedReport = createPlacedReport(write)
   const outcome = await attemptWhileStale(
     setTimeout,
-    () => {
-      said = createPlacedReport(write)
-      return tryMerge(write, said)
+    async () => {
+      placedReport = createPlacedReport(write)
+      const merged = await tryMerge(write, placedReport)
+      if (typeof merged === 'string') return merged
+      placedReport = createPlacedReport(write)
+      for (const index of merged.blocked) placedReport.fail(index, merged.why)
+      return (await tryMerge({ ...write, hidden: [] }, placedReport)) as MergeOutcome
     },
     mostMerges,
   )
-  passOn(said, report)
+  copyReport(placedReport, report)
   session.hasWritten = true
   const where = intake.where === '' ? 'thread' : intake.where
   if (outcome !== 'done') report.fail(where, isBusy)
 }
 
-export const isBusy = 'A turn of this thread is being produced. Import it when it is over.'
+type MergeOutcome = 'done' | 'stale' | 'leased'
 
-async function tryMerge(write: ThreadWrite, said: Report): Promise<'done' | 'stale' | 'leased'> {
+/** Versions that cannot be brought here, by their places in the report. Nothing was written: all the rest still can. */
+interface BlockedVersions {
+  readonly blocked: readonly number[]
+  readonly why: string
+}
+
+async function tryMerge(
+  write: ThreadWrite,
+  placedReport: Report,
+): Promise<MergeOutcome | BlockedVersions> {
   const { store, session, report, at, isFollowed, pace } = write
   const { id: threadId } = session
   const stored = await readAll(store, threadId, pace)
-  const read = await runPaced(readList(write, said), pace)
+  if (isOpenPage({ live: null, messages: stored.messages.slice(-1) })) return 'leased'
+  const read = await runPaced(readList(write, placedReport), pace)
+  const { hidden: values, messages: shownValues, format } = write
+  const place = { format, at }
+  const unnamed = await readHiddenValues(values, shownValues.length, place, placedReport, pace)
   const foreign = new Set<string>()
-  await findForeign(write, read, foreign)
+  const all = [...read.messages, ...unnamed]
+  await findForeign(write, all, foreign)
+  await reportMissingFiles(store, session.ownerId, all, placedReport)
   const ids = createIdKeeper(threadId, (kind, id) => kind === 'message' && foreign.has(id))
   const namer = createMessageNamer(ids)
   const mendAt = (index: number) => (what: string) =>
-    index < 0 ? undefined : said.mend(index, what)
+    index < 0 ? undefined : placedReport.mend(index, what)
   const name = mapInSteps(read.messages, (message) => namer.name(message, mendAt(message.index)))
   const named = await runPaced(name, pace)
+  const readHidden = nameHidden(unnamed, ids, placedReport)
   const readBack = mapInSteps(stored.messages, (message) => ({
     id: message.id,
+    seq: message.seq,
     message: toOldMessage(message),
     isImported: isImported(message),
   }))
   const kept = await runPaced(readBack, pace)
-  for (const { message } of kept) {
-    if (message.kind !== 'turn') continue
-    for (const { ownId } of callsIn(message)) if (ownId !== undefined) ids.reserveCall(ownId)
+  const hasVersions = stored.messages.some(({ versions }) => versions !== undefined)
+  const canRewrite = store.rewriteThread !== undefined
+  let hidden =
+    hasVersions || readHidden.length > 0 ? await readStoredHidden(store, threadId) : undefined
+  reserveCalls(ids, [...kept, ...(hidden ?? [])])
+  const source = canRewrite ? readHidden : []
+  const staying = await runPaced(findStaying(kept, hidden ?? [], named, source), pace)
+  const shownNow = kept.slice(0, staying.count)
+  const gone = staying.gone ?? (await findHidden(store, threadId, stored.messages, named))
+  const shown = named.filter(({ id }) => !gone.has(id) || staying.back.has(id))
+  const { messages, known } = await runPaced(mergeThread(shownNow, shown, read, placedReport), pace)
+  let plan = planWrite(messages, shownNow, canRewrite)
+  // What is not shown stands among what is taken out, and has to be written again with it.
+  if (plan.isRewrite) hidden ??= await readStoredHidden(store, threadId)
+  const merging = { messages, shown: kept, staying, hidden: hidden ?? [], read: named, readHidden }
+  const versions = await runPaced(mergeVersions(merging, placedReport), pace)
+  const tree = canRewrite
+    ? planTree(plan, versions, { messages, kept, hidden: hidden ?? [] })
+    : null
+  if (tree === null && readHidden.length > 0) {
+    const why = canRewrite
+      ? threadContinued
+      : 'This store does not take versions that are not shown.'
+    return { blocked: versions.added.map(({ index }) => index), why }
   }
-  const hidden = await findHidden(store, threadId, stored.messages, named)
-  const shown = named.filter(({ id }) => !hidden.has(id))
-  const { messages, known } = await runPaced(mergeThread(kept, shown, read, said), pace)
-  const plan = planWrite(messages, kept, store.rewriteThread !== undefined)
-  for (const index of plan.left) said.fail(index, goneOn)
-  const untouched = messages.slice(0, plan.first)
-  const written = plan.written
-  const question = lastQuestion(plan.isRewrite ? untouched : messages.filter(isStored)) ?? null
-  const place = { at, ids, isFollowed, mendAt, replyTo: question }
-  const units = await runPaced(toUnits(written, place), pace)
-  if (plan.isRewrite) {
-    const outcome = await rewrite(write, stored, untouched.length, units)
-    if (outcome !== 'rewritten') return outcome
-  } else {
+  if (tree === null) plan = planWrite(messages, shownNow, false)
+  for (const index of plan.left) placedReport.fail(index, threadContinued)
+  const { added } = versions
+  let units: readonly Unit[]
+  if (tree === null || tree.from === Number.POSITIVE_INFINITY) {
+    const question = lastQuestion(messages.filter(isStored)) ?? null
+    const options = { at, ids, isFollowed, mendAt, replyTo: question }
+    units = await runPaced(toUnits(plan.written, options), pace)
     await write.writer.add({ threadId, where: write.intake.where, units })
+  } else {
+    const options = { ...{ at, ids, isFollowed, mendAt }, from: tree.from }
+    const rewritten = await rewrite(write, stored, versions.root, options)
+    if (typeof rewritten === 'string') return rewritten
+    units = rewritten
   }
-  const added = written.filter(({ fate }) => fate === 'added').length
+  const isAdded = ({ fate, id }: MergedMessage) => fate === 'added' && !staying.back.has(id)
+  const skipped = known + gone.size + versions.known.length
+  const isRewrite = tree !== null && tree.from !== Number.POSITIVE_INFINITY
   report.count({
-    messages: known + hidden.size + added,
-    skipped: known + hidden.size,
-    updated: plan.isRewrite ? written.filter(({ fate }) => fate === 'changed').length : 0,
+    messages: skipped + plan.written.filter(isAdded).length + added.length,
+    skipped,
+    updated: isRewrite ? plan.written.filter(({ fate }) => fate === 'changed').length : 0,
   })
   const states = new Map(units.map((unit) => [unit.id, unit.states]))
   const before = new Map(kept.map(({ id, message }) => [id, message]))
@@ -140,21 +197,60 @@ async function tryMerge(write: ThreadWrite, said: Report): Promise<'done' | 'sta
     if (!isRead) continue
     report.countCalls(states.get(id) ?? (old === undefined ? [] : statesOf(old)))
   }
+  for (const { id } of added) report.countCalls(states.get(id) ?? [])
+  for (const { message } of versions.known) report.countCalls(statesOf(message))
   return 'done'
 }
 
-const goneOn = 'Somebody has gone on in this thread since: it was left as it is.'
+function reserveCalls(ids: IdKeeper, stored: readonly StoredMessage[]): void {
+  for (const { message } of stored) {
+    if (message.kind !== 'turn') continue
+    for (const { ownId } of callsIn(message)) if (ownId !== undefined) ids.reserveCall(ownId)
+  }
+}
+
+/** From where on the thread is written anew; Infinity: what is new stands behind it. Null: somebody has gone on from there. */
+function planTree(
+  { first, isRewrite }: WritePlan,
+  versions: MergedVersions,
+  stored: {
+    readonly messages: readonly MergedMessage[]
+    readonly kept: readonly StoredVersion[]
+    readonly hidden: readonly StoredHidden[]
+  },
+): { readonly from: Seq } | null {
+  const { messages, kept, hidden } = stored
+  let { from } = versions
+  if (isRewrite) {
+    const rest = new Set(messages.slice(first).map(({ id }) => id))
+    for (const { id, seq } of kept) if (rest.has(id)) from = Math.min(from, seq)
+  }
+  if (versions.added.length === 0 && from === Number.POSITIVE_INFINITY) return { from }
+  // The events that hid them are taken out too, unless all of that was before.
+  if (versions.added.length > 0 || hidden.some(({ hiddenSeq }) => hiddenSeq >= from)) {
+    for (const { seq } of hidden) from = Math.min(from, seq)
+  }
+  const last = kept.at(-1)?.seq ?? 0
+  if (from === Number.POSITIVE_INFINITY) from = last + 1
+  const isFree = [...kept, ...hidden].every(({ seq, isImported: isFrom }) => seq < from || isFrom)
+  return isFree ? { from } : null
+}
+
+const threadContinued = 'This thread was continued since: it was left unchanged.'
 
 interface WritePlan {
-  /** The first place in the merged thread that is not as it is stored. */
+  /** The first index in the merged thread that differs from what is stored. */
   readonly first: number
   readonly isRewrite: boolean
   readonly written: readonly MergedMessage[]
-  /** The places in the list of what could not be stored. */
+  /** The indexes in the list of messages that could not be stored. */
   readonly left: readonly number[]
 }
 
-/** What is new at the end is appended; anything else asks for a rewrite, if nobody has gone on since. */
+/**
+ * New messages at the end are appended; anything else needs a rewrite, which is possible only if the thread
+ * has not been continued since the import.
+ */
 function planWrite(
   messages: readonly MergedMessage[],
   stored: readonly { readonly id: MessageId; readonly isImported: boolean }[],
@@ -179,89 +275,40 @@ function planWrite(
 const isStored = ({ fate }: MergedMessage): boolean => fate !== 'added'
 
 async function rewrite(
-  { store, session, at }: ThreadWrite,
+  { store, session, at, pace }: ThreadWrite,
   stored: StoredThread,
-  place: number,
-  units: readonly Unit[],
-): Promise<'rewritten' | 'stale' | 'leased'> {
+  root: VersionRoot,
+  { from, ...options }: Omit<UnitOptions, 'replyTo'> & { readonly from: Seq },
+): Promise<readonly Unit[] | 'stale' | 'leased'> {
   const { id: threadId } = session
-  const gone = stored.messages.slice(place)
-  const from = gone[0]?.seq ?? stored.seq + 1
+  const gone = stored.messages.filter(({ seq }) => seq >= from)
   const messageIds = new Set<MessageId>(gone.map(({ id }) => id))
   for (const id of await readRetired(store, threadId, from)) messageIds.add(id)
   const retired: NewEvent = { type: 'messages-retired', messageIds: [...messageIds], from, at }
-  const appends = [...cutUnits(units)].map((part) => part.flatMap(({ events }) => events))
-  const [first = [], ...others] = appends
+  const toUnit = (item: NamedMessage, place: UnitPlace): Unit => {
+    const isFollowed = options.isFollowed || place.isFollowed
+    const [unit] = runToEnd(toUnits([item], { ...options, ...place, isFollowed }))
+    return unit as Unit
+  }
+  const work = writeTree(root, { from, first: stored.seq + 2, at, toUnit })
+  const { appends, units } = await runPaced(work, pace)
   const rewritten = await store.rewriteThread?.({
     ...{ threadId, from, expectedSeq: stored.seq },
-    appends: [[retired, ...first], ...others],
+    appends: [[retired], ...appends],
   })
-  return rewritten ?? 'stale'
+  return rewritten === 'rewritten' ? units : (rewritten ?? 'stale')
 }
 
-/** A reader who is further back than an older rewrite has to be told of what went with that one too. */
-async function readRetired(
-  store: Store,
-  threadId: ThreadId,
-  from: Seq,
-): Promise<readonly MessageId[]> {
-  const retired: MessageId[] = []
-  for (let after = from - 1; ;) {
-    const read = await store.readChanges({ threadId, after, limit: 1_000, results: 'lazy' })
-    if (read === null) return retired
-    for (const change of read.changes) {
-      if (change.kind !== 'event' || change.event.type !== 'messages-retired') continue
-      retired.push(...change.event.messageIds)
-    }
-    if (read.reached >= read.seq) return retired
-    after = read.reached
-  }
-}
+/** Ids in one statement. */
+const mostSought = 1_000
 
-interface StoredThread {
-  readonly seq: Seq
-  /** Oldest first. */
-  readonly messages: readonly Message[]
-}
-
-async function readAll(store: Store, threadId: ThreadId, pace: Pacer): Promise<StoredThread> {
-  const messages: Message[] = []
-  let before: Seq | null = null
-  let seq: Seq = 0
-  for (;;) {
-    await pace()
-    const query = { threadId, limit: 20, before, live: 'include', results: 'full' } as const
-    const page = await store.readPage(query)
-    if (page === null) throw new HoldfastError('thread-not-found', 'There is no such thread.')
-    if (before === null) seq = page.seq
-    for (const message of page.messages) messages.push(message)
-    before = page.messages.at(-1)?.seq ?? null
-    if (!page.hasMore || before === null) return { seq, messages: messages.toReversed() }
-  }
-}
-
-/** Messages that are in the ledger and not shown: a person has taken them back. */
-async function findHidden(
-  store: Store,
-  threadId: ThreadId,
-  shown: readonly Message[],
-  named: readonly NamedMessage[],
-): Promise<ReadonlySet<MessageId>> {
-  const known = new Set<string>(shown.map(({ id }) => id))
-  const hidden = new Set<MessageId>()
-  // What was imported and nobody has touched is never hidden.
-  if (shown.every(isImported)) return hidden
-  for (const { id } of named) {
-    if (known.has(id)) continue
-    if ((await store.readMessage(threadId, id)) !== null) hidden.add(id)
-  }
-  return hidden
-}
-
-/** Turns have ids that are unique everywhere. */
+/**
+ * Finds turns of other threads with the same ids: ids of turns are globally unique. And inputs of this thread that wait:
+ * each becomes a message with its id later (IN5).
+ */
 async function findForeign(
-  { store, writer, session }: ThreadWrite,
-  { messages }: OldThread,
+  { store, writer, session, pace }: ThreadWrite,
+  messages: readonly { readonly message: OldMessage }[],
   foreign: Set<string>,
 ): Promise<void> {
   const ids = messages.flatMap(({ message }) =>
@@ -272,9 +319,14 @@ async function findForeign(
     return threadId !== undefined && threadId !== session.id
   })
   for (const id of others) foreign.add(id)
+  const thread = session.isNew ? null : await store.readThread(session.id)
+  for (const { id } of thread?.queue ?? []) foreign.add(id)
   if (store.audit !== undefined) {
-    for (const { turnId, threadId } of await store.audit.findTurns(ids)) {
-      if (threadId !== session.id) foreign.add(turnId)
+    for (let at = 0; at < ids.length; at += mostSought) {
+      await pace()
+      for (const found of await store.audit.findTurns(ids.slice(at, at + mostSought))) {
+        if (found.threadId !== session.id) foreign.add(found.turnId)
+      }
     }
     return
   }
@@ -286,20 +338,20 @@ async function findForeign(
 
 function readList(
   { messages, format, at, intake }: ThreadWrite,
-  said: Report,
+  placedReport: Report,
 ): PausableWork<OldThread> {
   const values = messages.map(({ value }) => value)
   const hasPages = messages.some(({ page }) => page !== undefined)
   const pages = hasPages ? messages.map(({ page = 0 }) => page) : undefined
   const isOrdered = intake.fields.isOrdered === true
   const options = { format, at, isOrdered, ...(pages === undefined ? {} : { pages }) }
-  return readOldMessages(values, options, said)
+  return readOldMessages(values, options, placedReport)
 }
 
-const createPlacedReport = ({ messages }: ThreadWrite): Report =>
-  createReport((index) => messages[index]?.where ?? '')
+const createPlacedReport = ({ messages, hidden }: ThreadWrite): Report =>
+  createReport((index) => (messages[index] ?? hidden[index - messages.length])?.where ?? '')
 
-function passOn({ guessed, mended, failed }: Report, report: ReportWriter): void {
+function copyReport({ guessed, mended, failed }: Report, report: ReportWriter): void {
   for (const { where, what } of guessed) report.guess(where, what)
   for (const { where, what } of mended) report.mend(where, what)
   for (const { where, why } of failed) report.fail(where, why)

@@ -25,7 +25,7 @@ describe('importing again', () => {
     { id: 'a', role: 'assistant', content: 'Three.', toolCalls },
   ]
 
-  it('[LE5] says of ids that two threads share what it said the first time, and changes nothing', async () => {
+  it('[LE5] reports ids that two threads share in the same way as the first time, and changes nothing', async () => {
     const store = memory()
     const document = {
       threads: [
@@ -91,7 +91,7 @@ describe('a thread', () => {
   })
 })
 
-describe('everybody else', () => {
+describe('other work of the process', () => {
   it.each(['oldest first', 'newest first'])(
     '[OP7] gets their turn while a long thread is imported, %s',
     async (order) => {
@@ -117,7 +117,7 @@ describe('everybody else', () => {
       const report = await load(memory(), { id: 'long', messages: given })
       clearImmediate(next)
       expect(report).toMatchObject({ messages: 3_000, failed: [] })
-      // Without pauses the event loop turns when the source is read and when it is over, and never between.
+      // Without pauses the event loop turns when the source is read and when it has ended, and never between.
       expect(turns).toBeGreaterThan(5)
     },
   )

@@ -6,9 +6,10 @@ import type { LegacyFormat } from '../import/detect-format.ts'
 import type { Store } from '../store/store.ts'
 import { createDryStore } from './dry-store.ts'
 import type { ImportItem } from './import-item.ts'
+import { importQueue } from './import-queue.ts'
 import { createReportWriter, type ImportProblem, type ImportReport } from './import-report.ts'
-import { appendMessages, isBusy, mergeMessages } from './import-thread.ts'
-import { createImportWriter } from './import-writer.ts'
+import { appendMessages, mergeMessages } from './import-thread.ts'
+import { createImportWriter, isBusy } from './import-writer.ts'
 import {
   addFields,
   addMessage,
@@ -18,35 +19,36 @@ import {
   latestIn,
   type ThreadIntake,
 } from './thread-intake.ts'
-import { createPacer } from './pacer.ts'
+import { createPacer, runPaced } from './pacer.ts'
 import { openSession, type ThreadSession } from './thread-session.ts'
 
+/** Options of `importThreads`. */
 export interface ImportOptions {
-  /** Whose the threads are. */
+  /** The owner of the imported threads. */
   readonly ownerId: OwnerId
   /**
-   * Whether a thread may say whose it is, and what the host keeps with it (`metadata`). Never for a source that a stranger sends.
+   * Whether the source may set the owner and the host's `metadata` of a thread. Never true for a source from a user.
    * @default false
    */
   readonly trustsOwners?: boolean
   /**
-   * What the messages are; `auto` looks at each by its own marks.
+   * The format of the messages; `auto` detects it for each message.
    * @default 'auto'
    */
   readonly format?: LegacyFormat | 'auto'
-  /** The thread of messages that do not say theirs. @default a new one */
+  /** The thread of messages that do not name theirs. @default a new one */
   readonly threadId?: string
   /**
-   * Writes nothing, and reports what would be. The store that is given is for what is written
-   * meanwhile: it is empty, and nobody else's.
+   * Writes nothing to the store, and reports what would be written. `scratch` is an empty store of its own that takes the
+   * writes meanwhile.
    * @default everything is written
    */
   readonly dryRun?: { readonly scratch: Store }
-  /** The date of what has none. @default Date.now */
+  /** The date of messages without one. @default Date.now */
   readonly now?: () => number
-  /** Each problem as it is met. @default they are in the report alone */
+  /** Called with each problem as it occurs. @default they are in the report alone */
   readonly onProblem?: (problem: ImportProblem) => void
-  /** How many messages have been read so far. @default nobody is told */
+  /** Called with how many messages have been read so far. @default none */
   readonly onProgress?: (messages: number) => void
   /**
    * How many problems of each kind the report lists.
@@ -55,15 +57,14 @@ export interface ImportOptions {
   readonly listed?: number
 }
 
-/** Most messages that wait for the rest of their threads, where a source mixes threads. */
+/** The most messages that are held while they wait for the rest of their threads, where a source mixes threads. */
 const mostWaiting = 20_000
-/** The same where all of them are needed to find the order of a thread. */
+/** The same where all messages of a thread are needed to find its order. */
 const mostHeld = 300_000
 
 /**
- * Stores the threads of a source as turns that have ended (LE5). Ids that are free are kept, the rest
- * are derived, and what is stored already is left alone but for what has been finished since: doing it
- * twice changes nothing.
+ * Stores the threads of a source as ended turns (LE5). Free ids are kept, the rest are derived, and stored
+ * messages change only by what has ended since: importing twice changes nothing.
  */
 export async function importThreads(
   target: Store,
@@ -104,7 +105,7 @@ export async function importThreads(
     const session = ownerId === null ? null : await openSession(store, intake, ownerId, at)
     sessions.set(intake.key, session)
     report.count({ threads: 1 })
-    // A document of one thread has no place for it but itself.
+    // A document of one thread has no position for it.
     const where = intake.where === '' ? 'thread' : intake.where
     if (ownerId === null) report.fail(where, 'Its owner is not one that a thread can have.')
     else if (session === null) report.fail(where, isBusy)
@@ -113,37 +114,51 @@ export async function importThreads(
       report.mend(where, `The title was cut at ${longestTitle} characters.`)
     }
     if (session !== null && intake.fields.id === undefined && intake.fields.hasMore === true) {
-      report.guess(where, `${isPageAlone} It became ${session.id}.`)
+      report.guess(where, `${pageWithoutThread} It became ${session.id}.`)
     }
     return session
   }
 
-  const write = async (intake: ThreadIntake, isFollowed: boolean): Promise<void> => {
+  const write = async (
+    intake: ThreadIntake,
+    { isFollowed = false, isLast = false } = {},
+  ): Promise<void> => {
     const at = intake.fields.createdAt ?? now()
     const session = await open(intake, at)
-    // What is there already may belong before and after it: then all of it is needed at once.
+    // Stored messages may belong before and after the new ones: then all of them are needed at once.
     if (isFollowed && session?.isNew === false) {
       intake.isHeld = true
       return
     }
     const { messages } = intake
-    const goesOn = session?.hasWritten !== true || isInOrder(intake)
+    const goesOn = session?.hasWritten !== true || (await runPaced(isInOrder(intake), pace))
     intake.messages = []
-    waiting -= messages.length
-    if (session === null || messages.length === 0) return
-    const work = { pace, store, writer, report, session, intake, messages, format, at, isFollowed }
-    if (session.isNew && goesOn) await appendMessages(work)
-    else await mergeMessages(work)
-    intake.lastAt = latestIn(messages) ?? intake.lastAt
+    const hidden = isLast ? intake.hidden.splice(0) : []
+    waiting -= messages.length + hidden.length + (isLast ? intake.queued.length : 0)
+    if (session === null || messages.length + hidden.length === 0) return
+    const common = { pace, store, writer, report, session, intake, format, at, isFollowed }
+    if (session.isNew && goesOn) {
+      if (messages.length > 0) await appendMessages({ ...common, messages, hidden: [] })
+      // What they follow is stored now.
+      if (hidden.length > 0) await mergeMessages({ ...common, messages: [], hidden })
+    } else await mergeMessages({ ...common, messages, hidden })
+    intake.lastAt = (await runPaced(latestIn(messages), pace)) ?? intake.lastAt
   }
 
   const finish = async (intake: ThreadIntake): Promise<void> => {
     // An empty page is no thread.
-    const isNothing = intake.messages.length === 0 && intake.fields.id === undefined
-    if (!isNothing || sessions.has(intake.key)) await write(intake, false)
+    const isNothing =
+      intake.messages.length + intake.hidden.length === 0 && intake.fields.id === undefined
+    if (!isNothing || sessions.has(intake.key)) await write(intake, { isLast: true })
     const session = sessions.get(intake.key)
+    if (session != null && intake.queued.length > 0) {
+      // Behind its messages: an id that one of them has is not queued.
+      await writer.flush()
+      await importQueue(store, session, intake.queued, report, now)
+    }
     const flags = flagsOf(intake.fields)
-    // Behind its messages, each of which takes it out of the archive. A thread that was there is as its owner left it.
+    // After its messages, each of which takes the thread out of the archive. The flags of an existing thread
+    // stay as its owner set them.
     if (session?.isNew === true && flags !== null) {
       const { id } = session
       const flagged = { type: 'thread-flagged', ...flags, at: now() } as const
@@ -162,12 +177,16 @@ export async function importThreads(
         break
       case 'message': {
         const intake = find(item.key, '')
-        if (isFull(intake, item.value)) await write(intake, true)
+        const isBeside = item.isHidden === true || item.isQueued === true
+        if (!isBeside && isFull(intake, item.value)) {
+          intake.isHeld = !(await runPaced(isInOrder(intake), pace))
+          if (!intake.isHeld) await write(intake, { isFollowed: true })
+        }
         addMessage(intake, item)
         waiting++
         options.onProgress?.(++read)
         const longest = waiting > mostWaiting ? findLongest(intakes, waiting > mostHeld) : undefined
-        if (longest !== undefined) await write(longest, false)
+        if (longest !== undefined) await write(longest)
         break
       }
       case 'thread-ended':
@@ -189,13 +208,13 @@ export async function importThreads(
 const flagsOf = ({ pinned, archived }: ThreadIntake['fields']): ThreadFlags | null =>
   pinned === undefined && archived === undefined ? null : withDefined({}, { pinned, archived })
 
-const isPageAlone = 'There are more pages, and nothing says of which thread they are.'
+const pageWithoutThread = 'There are more pages, but their thread is not named.'
 
 function toOwnerId(owner: string): OwnerId | null {
   try {
     return parseOwnerId(owner)
   } catch {
-    // The rule for ids has one home, and it says no by throwing.
+    // The one rule for ids throws on an invalid one.
     return null
   }
 }

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
 import { HoldfastError } from '../core/holdfast-error.ts'
-import type { MessageId, ThreadId } from '../core/ids.ts'
+import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { Unit } from '../import/import-units.ts'
 import { commitAppend } from '../store/commit-group.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
-import type { Store } from '../store/store.ts'
+import type { Page, PageQuery, Store } from '../store/store.ts'
 import type { Pacer } from './pacer.ts'
 
 /** Units of one thread, in order, that are written together. */
@@ -15,16 +15,23 @@ export interface Portion {
 }
 
 export interface ImportWriter {
-  /** Written once enough has come together; a refused unit is told to `onRefused`, the rest is kept. */
+  /** Writes once a group is full; `onRefused` is called with each refused unit, and the rest is stored. */
   add(portion: Portion): Promise<void>
   flush(): Promise<void>
   /** The thread of a turn that is not written yet. */
   threadOf(turnId: MessageId): ThreadId | undefined
 }
 
-/** Of one transaction. */
+export const isBusy =
+  'A turn of this thread is running or waiting. Import it when the turn has ended.'
+
+/** Whether the thread's last turn runs or waits: nothing may be stored behind it, or nothing could end it (AP8, OP5a). */
+export const isOpenPage = ({ live, messages: [last] }: Pick<Page, 'live' | 'messages'>): boolean =>
+  live !== null || (last?.role === 'assistant' && last.progress.status !== 'ended')
+
+/** The most events of one transaction. */
 const mostEvents = 400
-/** Of one append. */
+/** The most events of one append. */
 const mostAtOnce = 100
 
 export function createImportWriter(
@@ -36,14 +43,16 @@ export function createImportWriter(
   let events = 0
   let writing: Promise<void> = Promise.resolve()
   const turns = new Map<MessageId, ThreadId>()
+  /** The seq of each thread after the last commit of this import. */
+  const ends = new Map<ThreadId, Seq>()
 
   const write = async (portions: readonly Portion[]): Promise<void> => {
     for (const portion of portions) {
       await pace()
-      if ((await tryCommit(store, portion)) === undefined) continue
-      // One of its units is at fault, and a portion is refused as a whole: each by itself.
+      if ((await tryCommit(store, portion, ends)) === undefined) continue
+      // A portion is refused as a whole because of one unit, so each unit is then written by itself.
       for (const unit of portion.units) {
-        const why = await tryCommit(store, { ...portion, units: [unit] })
+        const why = await tryCommit(store, { ...portion, units: [unit] }, ends)
         if (why !== undefined) onRefused(portion, unit, why)
       }
     }
@@ -58,7 +67,7 @@ export function createImportWriter(
     waiting = []
     events = 0
     writing = write(portions)
-    // Whoever waits for it next is told; until then it is nobody's failure.
+    // The next `await` of it throws the error; until then it must not count as unhandled.
     writing.catch(() => {})
   }
 
@@ -81,7 +90,12 @@ export function createImportWriter(
   }
 }
 
-/** Parts of the size of an append at most, whatever the size of a thread. */
+export const newest = (threadId: ThreadId): PageQuery => ({
+  ...{ threadId, limit: 1, before: null },
+  ...{ live: 'exclude', results: 'lazy' },
+})
+
+/** Splits units into appends of bounded size, whatever the size of the thread. */
 export function* cutUnits(all: readonly Unit[]): Generator<readonly Unit[]> {
   let units: Unit[] = []
   let events = 0
@@ -96,25 +110,39 @@ export function* cutUnits(all: readonly Unit[]): Generator<readonly Unit[]> {
   if (units.length > 0) yield units
 }
 
-/** Why it was refused. */
-async function tryCommit(store: Store, { threadId, units }: Portion): Promise<string | undefined> {
+/** Returns why it was refused. */
+async function tryCommit(
+  store: Store,
+  { threadId, units }: Portion,
+  ends: Map<ThreadId, Seq>,
+): Promise<string | undefined> {
   const events = units.flatMap((unit) => unit.events)
   try {
     return await retryWhileStale(setTimeout, async () => {
       const thread = await store.readThread(threadId)
-      const append = { threadId, events, expectedSeq: thread?.seq ?? 0 }
+      const expectedSeq = thread?.seq ?? 0
+      // Behind its own last commit nobody else has written: nothing runs, and what waits was seen before.
+      if (expectedSeq !== (ends.get(threadId) ?? 0)) {
+        const page = await store.readPage(newest(threadId))
+        if (page !== null && page.seq !== expectedSeq) return 'stale'
+        if (page !== null && isOpenPage(page)) return isBusy
+      }
+      const waiting = thread?.queue.find(({ id }) => units.some((unit) => unit.id === id))
+      if (waiting !== undefined) return `A message with the id ${waiting.id} waits in this thread.`
+      const append = { threadId, events, expectedSeq }
       let result = await commitAppend(store, append)
-      // Each time the store has waited for the row for as long as it waits for one.
+      // Each attempt has already waited for the row as long as the store waits for a lock.
       while (result.kind === 'busy') result = await commitAppend(store, append)
       switch (result.kind) {
         case 'appended':
+          ends.set(threadId, result.seq)
           return undefined
         case 'stale':
           return 'stale'
         case 'illegal':
           return `The ${result.subject} ${result.id} is ${result.state} already.`
         default:
-          return `The store refused it: ${result.kind}.`
+          return `The store rejected it: ${result.kind}.`
       }
     })
   } catch (error) {

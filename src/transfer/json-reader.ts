@@ -1,3 +1,5 @@
+import { createPacer } from './pacer.ts'
+
 /** The text is not JSON from here on. */
 export class JsonFault extends Error {
   override readonly name = 'JsonFault'
@@ -10,12 +12,14 @@ interface Scan {
 }
 
 /**
- * Reads a JSON text that arrives in pieces, value by value. The caller decides which containers to
- * walk into and which to take whole, so what is held is one value, not the document.
+ * Parses a JSON text that arrives in pieces, value by value. The caller decides which containers to walk and
+ * which to read whole, so one value is held in memory, not the document.
  */
 export class JsonReader {
+  /** A source that is in memory never leaves the microtask queue, and a value of megabytes is many pieces of it. */
+  readonly #pace = createPacer()
   readonly #pieces: AsyncIterator<string>
-  /** Of a value that is read whole. */
+  /** The most characters of a value that is read whole. */
   readonly mostChars: number
   #text = ''
   #at = 0
@@ -27,12 +31,12 @@ export class JsonReader {
     this.mostChars = mostChars
   }
 
-  /** The line of the place that has been reached. */
+  /** The line of the current position. */
   get line(): number {
     return this.#line + countLines(this.#text, this.#at)
   }
 
-  /** The next character that is not white space, without taking it; '' at the end. */
+  /** The next character that is not white space, without consuming it; '' at the end. */
   async peek(): Promise<string> {
     for (;;) {
       while (this.#at < this.#text.length) {
@@ -62,8 +66,8 @@ export class JsonReader {
   }
 
   /**
-   * The text of the next value, complete by its brackets and quotes; null where it has more than `mostChars` and was passed
-   * over: to make one value of it would keep everybody else from the main thread (OP7).
+   * The text of the next value, complete by its brackets and quotes; null where it is longer than `mostChars`
+   * and was skipped: parsing it would block the event loop (OP7).
    */
   async readText(): Promise<string | null> {
     const first = await this.peek()
@@ -73,12 +77,13 @@ export class JsonReader {
     let chars = 0
     this.#drop()
     while (!scanValue(this.#text, scan)) {
-      // Put aside, not added to: a text that grows by each piece would be copied once for each, whole.
+      // Collected in an array: a string that grows by each piece would be copied once per piece.
       chars += this.#text.length
       if (chars <= this.mostChars) pieces.push(this.#text)
       scan.at -= this.#text.length
       this.#at = this.#text.length
       this.#drop()
+      await this.#pace()
       if (await this.#more()) continue
       if (scan.inString || scan.depth > 0) throw await this.fault('')
       break
@@ -89,7 +94,7 @@ export class JsonReader {
     return pieces.join('')
   }
 
-  /** All that is left, in pieces. */
+  /** The rest of the text, in pieces. */
   async *rest(): AsyncGenerator<string> {
     do {
       yield this.#text.slice(this.#at)
@@ -116,18 +121,15 @@ export class JsonReader {
   }
 }
 
-/** True once the value is whole; `at` is then its end. May be called again with more text. */
+/** True once the value is complete; `at` is then its end. May be called again with more text. */
 function scanValue(text: string, scan: Scan): boolean {
   for (; scan.at < text.length; scan.at++) {
-    const char = text.charCodeAt(scan.at)
     if (scan.inString) {
-      if (char === backslash) scan.at++
-      else if (char === quote) {
-        scan.inString = false
-        if (scan.depth === 0) return advance(scan)
-      }
+      if (!leaveString(text, scan)) return false
+      if (scan.depth === 0) return advance(scan)
       continue
     }
+    const char = text.charCodeAt(scan.at)
     switch (char) {
       case quote:
         scan.inString = true
@@ -147,6 +149,28 @@ function scanValue(text: string, scan: Scan): boolean {
     }
   }
   return false
+}
+
+/** Goes to the quote that ends the string. False: it is not in this text; `at` is then where the next text goes on. */
+function leaveString(text: string, scan: Scan): boolean {
+  for (;;) {
+    const found = text.indexOf('"', scan.at)
+    const end = found === -1 ? text.length : found
+    const isEscaped = endsInEscape(text, scan.at, end)
+    scan.at = isEscaped ? end + 1 : end
+    if (found === -1) return false
+    if (!isEscaped) {
+      scan.inString = false
+      return true
+    }
+  }
+}
+
+/** Whether what stands at `end` is escaped: by an odd number of backslashes before it. */
+function endsInEscape(text: string, from: number, end: number): boolean {
+  let at = end
+  while (at > from && text.charCodeAt(at - 1) === backslash) at--
+  return (end - at) % 2 === 1
 }
 
 function advance(scan: Scan): true {

@@ -1,15 +1,15 @@
 import type { PausableWork } from '../import/pausable-work.ts'
 
-/** How long work may hold the main thread before everybody else gets a turn. */
+/** How long work may block the event loop at a time. */
 const sliceMs = 8
 
-/** Called between pieces of long work; returns a promise when the event loop has waited long enough. */
+/** Called between pieces of long work; returns a promise to await once the slice is used up. */
 export type Pacer = () => Promise<void> | undefined
 
 /**
- * Cuts long work on the main thread into slices. A source that is in memory and a store that answers in
- * the same tick never leave the microtask queue: without this, an import of 10 MB stopped every stream
- * of the process until it was done (OP7).
+ * Splits long work on the main thread into slices. A source in memory and a synchronous store never leave the
+ * microtask queue: without this, an import of 10 MB blocked every stream of the process until it was done
+ * (OP7).
  */
 export function createPacer(): Pacer {
   let begun = performance.now()

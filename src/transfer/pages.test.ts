@@ -18,7 +18,7 @@ const seeds = Array.from({ length: 6 }, (_, index) => index + 1)
 
 type Item = Readonly<Record<string, unknown>>
 
-/** What a list route would answer of a thread, oldest first, with a date on each. */
+/** The response of a list route for a thread, oldest first, with a date on each entry. */
 const formats: Readonly<Record<string, (message: Message) => readonly object[]>> = {
   ui: (message) => {
     const shown = projectUiMessage(message, { sdk: 7 })
@@ -29,7 +29,7 @@ const formats: Readonly<Record<string, (message: Message) => readonly object[]>>
   vercel: (message) => [projectVercelMessage(message)].filter((shown) => shown !== null),
   chat: (message) => [projectChatMessage(message)].filter((shown) => shown !== null),
   entities: (message) => projectEntityRows(message),
-  // Of another system: nothing says which rows are one turn, and validated is a boolean.
+  // From another system: no field groups the rows of a turn, and `validated` is a boolean.
   'rows of others': (message) =>
     projectEntityRows(message).map(({ messageId: _, toolCalls, ...row }) => ({
       ...row,
@@ -52,7 +52,7 @@ const load = (store: Store, document: unknown) =>
     now: () => 1_700_000_000_000,
   })
 
-/** What people see: who said what, and what became of every call. */
+/** What people see: the texts, and the outcome of every call. */
 async function shownOf(store: Store): Promise<readonly object[]> {
   const messages = (await Array.fromAsync(
     exportThread(store, parseThreadId('t'), 'chat'),
@@ -66,7 +66,7 @@ async function shownOf(store: Store): Promise<readonly object[]> {
   }))
 }
 
-/** Dates that grow, as a table has them. */
+/** Growing dates, as in a table. */
 function withDates(items: readonly Item[], stepMs: number): readonly Item[] {
   return items.map((item, index) => {
     const date = new Date(1_700_000_000_000 + Math.floor(index * stepMs)).toISOString()
@@ -122,7 +122,7 @@ describe.each(Object.keys(formats))('pages of %s', (format) => {
           'oldest page first': cut(newest, size).toReversed(),
           'newest page first, each oldest first': cut(items, size).toReversed(),
           'oldest first': cut(items, size),
-          // Which rows are one turn is then seen from what stands between them.
+          // For these, the turns follow only from the messages between them.
           ...(format === 'rows of others' ? {} : { shuffled: shuffle(cut(newest, size), seed) }),
         }
         for (const [name, pages] of Object.entries(orders)) {

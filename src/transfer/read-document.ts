@@ -6,15 +6,15 @@ import type { ImportItem } from './import-item.ts'
 import { JsonFault, type JsonReader } from './json-reader.ts'
 import { type PageEnvelope, readEnvelope, readThreadFields, threadOf } from './thread-fields.ts'
 
-/** What is counted over all documents of a source. */
+/** Counters over all documents of a source. */
 export interface SourceCount {
   pages: number
 }
 
 /**
- * One JSON document: `{threads: […]}`, one thread, a list of threads, a list of messages, which is one
- * thread, or a page of such a list in its envelope. Lists are walked, never taken whole. A document
- * that breaks off gives what stood before and returns false.
+ * Reads one JSON document: `{threads: […]}`, one thread, a list of threads, a list of messages, which is one
+ * thread, or a page of such a list in its envelope. Lists are walked, never read whole. Of a document that
+ * breaks off, the items before the break are yielded, and false is returned.
  */
 export async function* readDocument(
   reader: JsonReader,
@@ -50,7 +50,7 @@ async function* readRoot(reader: JsonReader, count: SourceCount): AsyncGenerator
   }
   let has: 'threads' | 'messages' | 'results' | undefined
   const rest = new Map<string, Json>()
-  for await (const field of readFields(reader, ['threads', 'messages', 'results'])) {
+  for await (const field of readFields(reader, ['threads', 'results', ...messageLists])) {
     if ('value' in field) rest.set(field.name, field.value)
     else if ('isTooLong' in field) {
       yield { kind: 'unreadable', where: field.name, why: tooLong(reader.mostChars) }
@@ -67,12 +67,12 @@ async function* readRoot(reader: JsonReader, count: SourceCount): AsyncGenerator
       }
     } else {
       has ??= 'messages'
-      yield* readMessages(reader, single, '', rest)
+      yield* readMessages(reader, single, '', rest, field.name)
     }
   }
   if (has === 'messages' || has === 'results') {
     const { id, ...fields } = readThreadFields(toObject(rest))
-    // The id of a page is not that of its thread.
+    // The id of a page is not the id of its thread.
     const own = has === 'results' ? threadOf(toObject(rest)) : id
     const all = own === undefined ? fields : { ...fields, id: own }
     yield { kind: 'thread', key: single, where: '', fields: all, isComplete: true }
@@ -94,7 +94,7 @@ function* readObject(value: JsonObject, where: string, count: SourceCount): Gene
   yield* toMessage(value, where)
 }
 
-/** The messages of a page; one that does not say its thread is of the one thread of the source. */
+/** The messages of a page; one without a thread id belongs to the one thread of the source. */
 export function* readPage(
   { list, name, fields }: PageEnvelope,
   count: SourceCount,
@@ -118,17 +118,30 @@ export function* readThread(
 ): Generator<ImportItem> {
   const fields = readThreadFields(thread)
   yield { kind: 'thread', key: where, where, fields, isComplete: true }
-  const messages = Array.isArray(thread.messages) ? (thread.messages as readonly Json[]) : []
-  for (const [index, value] of messages.entries()) {
-    yield { kind: 'message', key: where, where: `${where}, messages[${index}]`, value }
+  for (const name of messageLists) {
+    const messages = Array.isArray(thread[name]) ? (thread[name] as readonly Json[]) : []
+    for (const [index, value] of messages.entries()) {
+      const place = `${where}, ${name}[${index}]`
+      yield { kind: 'message', key: where, where: place, value, ...ofList(name) }
+    }
   }
   yield { kind: 'thread-ended', key: where }
+}
+
+/** What is shown of a thread, and what an export has beside it: versions (VR1), and what waits (IN2). */
+const messageLists = ['messages', 'hiddenMessages', 'queuedMessages'] as const
+
+function ofList(
+  name: string,
+): Pick<Extract<ImportItem, { kind: 'message' }>, 'isHidden' | 'isQueued'> {
+  if (name === 'hiddenMessages') return { isHidden: true }
+  return name === 'queuedMessages' ? { isQueued: true } : {}
 }
 
 /** The one thread of a source that has no list of threads. */
 const single = 'thread'
 
-/** A thread, or, in a bare list, a message: an object tells only by its fields which of them it is. */
+/** A thread, or, in a bare list, a message: only the fields of an object show which it is. */
 async function* readElement(
   reader: JsonReader,
   place: string,
@@ -153,18 +166,18 @@ async function* readElement(
   const fields = new Map<string, Json>()
   let hasMessages = false
   let longField: string | undefined
-  for await (const field of readFields(reader, ['messages'])) {
+  for await (const field of readFields(reader, messageLists)) {
     if ('value' in field) fields.set(field.name, field.value)
     else if ('isTooLong' in field) longField ??= field.name
     else {
       hasMessages = true
-      yield* readMessages(reader, key, key, fields)
+      yield* readMessages(reader, key, key, fields, field.name)
     }
   }
   if (longField !== undefined) {
     const place = hasMessages || kind === 'thread' ? `${key}.${longField}` : where
     yield { kind: 'unreadable', where: place, why: tooLong(reader.mostChars) }
-    // A message without one of its fields would be another message.
+    // A message that lacks one of its fields would be a different message.
     if (!hasMessages && kind !== 'thread') return
   }
   if (!hasMessages && kind !== 'thread') {
@@ -182,24 +195,25 @@ async function* readElement(
   yield { kind: 'thread-ended', key }
 }
 
-/** What is known of the thread goes first; a bare list has nothing of the kind, now or later. */
+/** The known fields of the thread come first; a bare list has none, now or later. */
 async function* readMessages(
   reader: JsonReader,
   key: string,
   where: string,
   fields?: ReadonlyMap<string, Json>,
+  name = 'messages',
 ): AsyncGenerator<ImportItem> {
   const known = readThreadFields(toObject(fields ?? new Map()))
   const isComplete = fields === undefined || known.id !== undefined
   yield { kind: 'thread', key, where, fields: known, isComplete }
   for await (const index of readElements(reader)) {
-    const place = `${where === '' ? '' : `${where}.`}messages[${index}]`
+    const place = `${where === '' ? '' : `${where}.`}${name}[${index}]`
     const text = await reader.readText()
     const value = text === null ? undefined : parseStoredJson(text)
     const why = text === null ? tooLong(reader.mostChars) : 'It is not JSON.'
     yield value === undefined
       ? { kind: 'unreadable', where: place, why }
-      : { kind: 'message', key, where: place, value }
+      : { kind: 'message', key, where: place, value, ...ofList(name) }
   }
 }
 
@@ -219,10 +233,10 @@ export function* toMessage(
 type Field =
   | { readonly name: string; readonly value: Json }
   | { readonly name: string; readonly isList: true }
-  /** Longer than one value may be, and passed over. */
+  /** Longer than one value may be, and skipped. */
   | { readonly name: string; readonly isTooLong: true }
 
-/** What is said of a value that was passed over. */
+/** The error text for a value that was skipped. */
 export const tooLong = (most: number): string =>
   `It is longer than ${most} characters, which is the most that is taken here. "holdfast import" takes it.`
 
@@ -246,7 +260,7 @@ async function* readFields(reader: JsonReader, walked: readonly string[]): Async
   await reader.expect('}')
 }
 
-/** The caller takes each element before it asks for the next. */
+/** The caller must read each element before it requests the next. */
 async function* readElements(reader: JsonReader): AsyncGenerator<number> {
   await reader.expect('[')
   if (await reader.consume(']')) return

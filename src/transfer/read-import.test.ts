@@ -31,7 +31,7 @@ describe('reading what is imported', () => {
     },
   )
 
-  it('[LE5] tells a value that is no JSON from the values around it', async () => {
+  it('[LE5] separates a value that is not JSON from the values around it', async () => {
     const items = await read('{"id":"a","messages":[{"x":1},{"x":01},tru,{"x":2}]}', 5)
     expect(items.filter(({ kind }) => kind !== 'thread')).toEqual([
       { kind: 'message', key: 'thread', where: 'messages[0]', value: { x: 1 } },
@@ -41,7 +41,7 @@ describe('reading what is imported', () => {
     ])
   })
 
-  it('[LE5] takes `__proto__` for the name of a field', async () => {
+  it('[LE5] reads `__proto__` as the name of a field', async () => {
     const items = await read('[{"role":"user","__proto__":{"polluted":true}}]', 9)
     const [found] = items.flatMap((item) => (item.kind === 'message' ? [item.value] : []))
     expect(Object.keys(found as object)).toEqual(['role', '__proto__'])
@@ -70,7 +70,7 @@ describe('reading what is imported', () => {
     },
   )
 
-  it('[LE5] passes over the mark that some editors put before a text', async () => {
+  it('[LE5] skips a byte order mark', async () => {
     async function* text() {
       yield '\ufeff'
       yield JSON.stringify([message])
@@ -80,7 +80,7 @@ describe('reading what is imported', () => {
     expect(bytes).toMatchObject([{ kind: 'thread' }, { kind: 'message', value: message }])
   })
 
-  it('[LE5] says after what a document breaks off', async () => {
+  it('[LE5] reports after what a document breaks off', async () => {
     const items = await read('{"threads":[{"id":"a","messages":[{"x":1} {"x":2}]}]}', 11)
     expect(items.at(-1)).toEqual({
       kind: 'unreadable',
@@ -90,7 +90,7 @@ describe('reading what is imported', () => {
   })
 })
 
-describe('a message that is longer than is taken', () => {
+describe('a message that is longer than the limit', () => {
   const long = { id: 'long', role: 'user', content: 'x'.repeat(5_000) }
   const short = { id: 'short', role: 'user', content: 'Hello.' }
   const forms = {

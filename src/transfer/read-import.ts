@@ -9,19 +9,19 @@ import { readLine, readLines } from './read-lines.ts'
 /** Options of `readImport`. */
 export interface ReadOptions {
   /**
-   * Characters of one message, or of one line of JSONL. What is longer is passed over and told as unreadable: to make one
-   * value of it keeps everybody else from the main thread. @default no bound
+   * The most characters of one message, or of one line of JSONL. A longer one is skipped and reported as
+   * unreadable: parsing it would block the event loop. @default no bound
    */
   readonly messageChars?: number
 }
 
-/** Bytes or text of a file or a body, JSON or JSONL, as the threads and messages that are in it. */
+/** Reads the bytes or text of a file or a body, JSON or JSONL, as threads and messages. */
 export async function* readImport(
   source: AsyncIterable<Uint8Array | string>,
   { messageChars: mostChars = Number.POSITIVE_INFINITY }: ReadOptions = {},
 ): AsyncGenerator<ImportItem> {
   const pieces = decode(source)
-  // Bytes are decoded without their mark; text may still have it.
+  // The decoder of bytes removes the byte order mark; text may still have it.
   const head = (await readHead(pieces)).replace(/^\ufeff/, '')
   if (head.trim() === '') throw new HoldfastError('bad-request', 'There is nothing in it.')
   const all = prepend(head, pieces)
@@ -33,13 +33,13 @@ export async function* readImport(
   const reader = new JsonReader(all, mostChars)
   if (!(yield* readDocument(reader, count))) return
   if ((await reader.peek()) === '') return
-  // A first line too long to be looked at whole: the lines after it are the rest of a JSONL file.
+  // The first line was too long to be examined whole: the lines after it are the rest of a JSONL file.
   if (reader.line <= 2)
     yield* readLines(reader.rest(), count, { firstLine: reader.line, mostChars })
   else yield* readMore(reader, count)
 }
 
-/** Documents of several lines each, one after the other, as when files are put together. */
+/** Documents of several lines each, one after the other, as in concatenated files. */
 async function* readMore(reader: JsonReader, count: SourceCount): AsyncGenerator<ImportItem> {
   try {
     while ((await reader.peek()) !== '') {
@@ -56,7 +56,7 @@ async function* readMore(reader: JsonReader, count: SourceCount): AsyncGenerator
 
 const mostHead = 1_000_000
 
-/** As much as tells JSON from JSONL: a few lines. */
+/** A few lines: enough to distinguish JSON from JSONL. */
 async function readHead(pieces: AsyncIterator<string>): Promise<string> {
   let head = ''
   while (head.length < mostHead && head.split('\n', 4).length < 4) {
@@ -68,8 +68,8 @@ async function readHead(pieces: AsyncIterator<string>): Promise<string> {
 }
 
 /**
- * Two lines in a row that are each a whole object, without a comma, are never one document; nor is
- * one object with something after it. A first line that is broken must not hide what follows it.
+ * Two consecutive lines that are each a complete object, without a comma, are never one document; nor is one
+ * object with something after it. A broken first line must not hide the lines after it.
  */
 function looksLikeLines(head: string): boolean {
   const lines = head.split('\n').filter((line) => line.trim() !== '')

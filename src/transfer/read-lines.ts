@@ -4,7 +4,10 @@ import type { ImportItem } from './import-item.ts'
 import { readPage, readThread, type SourceCount, tooLong, toMessage } from './read-document.ts'
 import { readEnvelope } from './thread-fields.ts'
 
-/** JSONL: one thread, one message, or one page of messages, per line. A line that cannot be read costs only itself. */
+/**
+ * JSONL: one thread, one message, or one page of messages, per line. A line that cannot be read costs only
+ * itself.
+ */
 export async function* readLines(
   pieces: AsyncIterable<string>,
   count: SourceCount,
@@ -43,7 +46,7 @@ export function* readLine(
   }
 }
 
-/** Null: a line that has more than `mostChars`, and was not kept. */
+/** Null: a line that is longer than `mostChars`, and was skipped. */
 async function* splitLines(
   pieces: AsyncIterable<string>,
   mostChars: number,

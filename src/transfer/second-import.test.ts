@@ -1,7 +1,8 @@
 import { appendEvents } from '../testing/store-rules/append-events.ts'
 import { describe, expect, it } from 'vitest'
 import type { NewEvent } from '../core/event.ts'
-import { parseMessageId, parseOwnerId, parseThreadId } from '../core/ids.ts'
+import { parseCallId, parseMessageId, parseOwnerId, parseThreadId } from '../core/ids.ts'
+import type { Json } from '../core/json.ts'
 import { memory } from '../store/memory/index.ts'
 import type { Store } from '../store/store.ts'
 import { exportThread } from './export-threads.ts'
@@ -27,7 +28,7 @@ const later = { id: 'u2', role: 'user', content: 'Thanks', createdAt: at(9) }
 
 const call = { id: 'c', name: 'weather', arguments: '{}', validated: null }
 
-/** The same turn while it is being produced, and when it is over, as each format has it. */
+/** The same turn while it runs, and when it has ended, in each format. */
 const turns: Readonly<Record<string, readonly [open: readonly object[], done: readonly object[]]>> =
   {
     'AI SDK 4': [
@@ -106,20 +107,20 @@ describe.each(Object.entries(turns))('a second import of %s', (_, [open, done]) 
     const third = await load(store, [question, ...done, later])
     expect(third).toMatchObject({ skipped: 3, updated: 0, failed: [] })
     expect(await shownOf(store)).toEqual(after)
-    // An older copy of the data takes nothing back.
+    // An older copy of the data removes nothing.
     expect(await load(store, [question, ...open])).toMatchObject({ updated: 0, failed: [] })
     expect(await shownOf(store)).toEqual(after)
   })
 
-  it('[LE8] leaves alone what somebody has gone on from, and says so', async () => {
+  it('[LE8] keeps a turn that was continued since, and reports it', async () => {
     const store = memory()
     await load(store, [question, ...open])
-    await goOn(store)
+    await continueThread(store)
     const before = await shownOf(store)
     const report = await load(store, [question, ...done])
     expect(report).toMatchObject({ updated: 0, callsByState: { interrupted: 1 } })
     expect(report.failed.map(({ why }) => why)).toEqual([
-      'Somebody has gone on in this thread since: it was left as it is.',
+      'This thread was continued since: it was left unchanged.',
     ])
     expect(await shownOf(store)).toEqual(before)
   })
@@ -138,7 +139,7 @@ describe('a second import', () => {
   const contentsOf = async (store: Store) =>
     (await shownOf(store)).map((message) => (message as { readonly content: string }).content)
 
-  it('[LE8] of an older page stands before what is there, under the ids that it has', async () => {
+  it('[LE8] of an older page is put before what is stored, under its own ids', async () => {
     const store = memory()
     await load(store, list.slice(4))
     const report = await load(store, list.slice(0, 4))
@@ -155,27 +156,27 @@ describe('a second import', () => {
     expect(await contentsOf(store)).toEqual(list.map(({ content }) => content))
   })
 
-  it('[LE8] of an older page is left out where somebody has gone on, and says so; newer ones are added', async () => {
+  it('[LE8] of an older page is left out and reported where the thread was continued; newer ones are added', async () => {
     const store = memory()
     await load(store, list.slice(4))
-    await goOn(store)
+    await continueThread(store)
     const before = await contentsOf(store)
     const newer = { id: 'u9', role: 'user', content: 'Newer', createdAt: '2030-01-01T00:00:00Z' }
     const report = await load(store, [...list.slice(2, 4), newer])
     expect(report.failed).toEqual([
       {
         where: 'messages[0]',
-        why: 'Somebody has gone on in this thread since: it was left as it is.',
+        why: 'This thread was continued since: it was left unchanged.',
       },
       {
         where: 'messages[1]',
-        why: 'Somebody has gone on in this thread since: it was left as it is.',
+        why: 'This thread was continued since: it was left unchanged.',
       },
     ])
     expect(await contentsOf(store)).toEqual([...before, 'Newer'])
   })
 
-  it('[LE8] without dates is put after what is there, and the report says that it is a guess', async () => {
+  it('[LE8] without dates is put after what is stored, and reported as a guess', async () => {
     const store = memory()
     const bare = list.map(({ id, role, content }) => ({ id: `${id}-x`, role, content }))
     await load(store, bare.slice(4))
@@ -225,7 +226,7 @@ describe('a second import', () => {
     ])
   })
 
-  it('[LE8] says where pages that came out of order may have joined two turns', async () => {
+  it('[LE8] reports where pages out of order may have joined two turns', async () => {
     const store = memory()
     await load(store, [row('r1', 'AI_TOOL', 2, { toolCalls: [call] })])
     await load(store, [row('r3', 'AI_MESSAGE', 9, { content: 'Of another turn.' })])
@@ -238,10 +239,10 @@ describe('a second import', () => {
     ])
   })
 
-  it('[LE8] keeps the words of a person who has taken an imported message back', async () => {
+  it('[LE8] keeps a thread in which a person has withdrawn an imported message', async () => {
     const store = memory()
     await load(store, list.slice(0, 2))
-    await goOn(store)
+    await continueThread(store)
     const retired = { type: 'messages-retired', messageIds: [parseMessageId('a1')], at: 0 } as const
     await appendEvents(store, { threadId: thread, events: [retired] })
     const before = await shownOf(store)
@@ -249,7 +250,7 @@ describe('a second import', () => {
     expect(await shownOf(store)).toEqual(before)
   })
 
-  it('[LE5] dry says the same as the real one, each time, and writes nothing', async () => {
+  it('[LE5] reports the same in a dry run, each time, and writes nothing', async () => {
     const store = memory()
     const steps = [list.slice(4), list.slice(0, 4), list, [question, ...turns['commentary']![0]]]
     for (const messages of steps) {
@@ -264,7 +265,7 @@ describe('a second import', () => {
 })
 
 /** A person asks, and a model answers. */
-async function goOn(store: Store): Promise<void> {
+async function continueThread(store: Store): Promise<void> {
   const turnId = parseMessageId('live')
   const now = Date.parse('2025-01-01T00:00:00Z')
   const events: readonly NewEvent[] = [
@@ -286,3 +287,85 @@ async function goOn(store: Store): Promise<void> {
   const result = await appendEvents(store, { threadId: thread, events })
   expect(result.kind).toBe('appended')
 }
+
+describe('a turn that a message joined', () => {
+  const steered = parseThreadId('t')
+  const turnId = parseMessageId('turn')
+  const on = { turnId, at: 1 }
+  const input = JSON.parse('{"__proto__":{"admin":true},"constructor":{"prototype":1}}') as Json
+  const events: readonly NewEvent[] = [
+    {
+      type: 'message-added',
+      at: 1,
+      messageId: parseMessageId('u1'),
+      role: 'user',
+      parts: [{ type: 'text', text: 'Hi' }],
+    },
+    { ...on, type: 'turn-started', replyTo: parseMessageId('u1') },
+    { ...on, type: 'step-started', step: 0 },
+    { ...on, type: 'text-started', block: '0', kind: 'text' },
+    { ...on, type: 'text-appended', block: '0', delta: 'Hello.' },
+    { ...on, type: 'step-ended', finishReason: 'stop' },
+    {
+      ...on,
+      type: 'input-joined',
+      messageId: parseMessageId('st'),
+      parts: [{ type: 'text', text: 'And Oslo?' }],
+    },
+    { ...on, type: 'step-started', step: 1 },
+    {
+      ...{
+        ...on,
+        type: 'call-recorded',
+        callId: parseCallId('c1'),
+        input,
+        approval: 'not-required',
+      },
+      call: { id: parseCallId('c1'), providerCallId: 'c1', name: 'weather' },
+    },
+    { ...on, type: 'call-started', callId: parseCallId('c1') },
+    {
+      ...on,
+      type: 'call-settled',
+      callId: parseCallId('c1'),
+      outcome: { state: 'succeeded', output: { kind: 'inline', value: input } },
+    },
+    { ...on, type: 'step-ended', finishReason: 'tool-calls' },
+    { ...on, type: 'step-started', step: 2 },
+    { ...on, type: 'text-started', block: '1', kind: 'text' },
+    { ...on, type: 'text-appended', block: '1', delta: 'Cold.' },
+    { ...on, type: 'step-ended', finishReason: 'stop' },
+    { ...on, type: 'turn-ended', ending: { kind: 'completed' } },
+  ]
+  const formats = ['ui', 'vercel', 'entities', 'chat'] as const
+
+  it.each(formats)(
+    '[LE5 LE7 IN3] is the same after an export and an import as %s, and after a second one',
+    async (format) => {
+      const source = memory()
+      await source.createThread({ id: steered, ownerId: parseOwnerId('local'), title: '', at: 1 })
+      await appendEvents(source, { threadId: steered, events, expectedSeq: 0 })
+      const exported = (store: Store) => Array.fromAsync(exportThread(store, steered, format))
+      const before = await exported(source)
+      // Of what is stored nothing is left out, whatever its keys are (LG4).
+      expect(JSON.stringify(before)).toContain('"__proto__":{"admin":true}')
+      expect(JSON.stringify(before)).toContain('"constructor":{"prototype":1}')
+      const target = memory()
+      const read = async (store: Store) =>
+        importThreads(
+          store,
+          readImport(textOf(JSON.parse(JSON.stringify({ id: 't', messages: before })))),
+          {
+            ownerId: parseOwnerId('local'),
+            now: () => 2,
+          },
+        )
+      expect((await read(target)).failed).toEqual([])
+      expect(await exported(target)).toEqual(before)
+      await read(target)
+      expect(await exported(target)).toEqual(before)
+      await read(source)
+      expect(await exported(source)).toEqual(before)
+    },
+  )
+})

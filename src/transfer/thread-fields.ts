@@ -12,7 +12,7 @@ const threadNames = [
   'conversation_id',
 ] as const
 
-/** What the envelope says of a thread, whichever way it spells it. */
+/** The fields of a thread in its envelope, under any of their names. */
 export function readThreadFields(thread: JsonObject): ThreadFields {
   return withDefined(
     {},
@@ -33,25 +33,25 @@ export function readThreadFields(thread: JsonObject): ThreadFields {
 const isFlagged = (thread: JsonObject, ...names: readonly string[]): true | undefined =>
   names.some((name) => thread[name] === true) ? true : undefined
 
-/** The thread that a single message says it belongs to. */
+/** The thread id in a single message. */
 export const threadOf = (message: JsonObject): string | undefined => idOf(message, ...threadNames)
 
-/** What list routes have their results in, besides the messages of a thread. */
+/** The names under which list routes return their results, besides the messages of a thread. */
 const pageLists = ['results', 'data', 'items', 'rows', 'records', 'messages'] as const
 const pageMarks = ['next_cursor', 'nextCursor', 'has_more', 'hasMore', 'page_size', 'pageSize']
 
 /** A page of messages as a list route answers it: `{results, next_cursor, has_more}` and the like. */
 export interface PageEnvelope {
   readonly list: readonly Json[]
-  /** The name that the list has in it. */
+  /** The name of the field that has the list. */
   readonly name: string
   readonly fields: ThreadFields
 }
 
-/** `undefined`: it is none, but a message, or a thread of its own. */
+/** `undefined`: it is not a page, but a message or a thread. */
 export function readEnvelope(value: JsonObject): PageEnvelope | undefined {
   if ('role' in value || 'entity' in value) return undefined
-  // A thread has an id of its own; a page of one has a cursor instead.
+  // A thread has its own id; a page of one has a cursor instead.
   const isPage = pageMarks.some((name) => name in value) && !('id' in value)
   const { id: _, ...rest } = readThreadFields(value)
   const threadId = threadOf(value)

@@ -2,10 +2,10 @@ import { isJsonObject } from '../core/json.ts'
 import { dateOf } from '../import/old-fields.ts'
 import { entityOf, roleOf, toKnownNames } from '../import/old-names.ts'
 import { findOrder } from '../import/order.ts'
-import { runToEnd } from '../import/pausable-work.ts'
+import { mapInSteps, type PausableWork } from '../import/pausable-work.ts'
 import type { ImportItem, ThreadFields } from './import-item.ts'
 
-/** A message of the source, and where it stands there. */
+/** A message of the source, and its position there. */
 export interface PlacedValue {
   readonly where: string
   readonly value: unknown
@@ -19,15 +19,28 @@ export interface ThreadIntake {
   fields: ThreadFields
   isComplete: boolean
   messages: PlacedValue[]
-  /** All of it is needed to find its order: nothing is written before its end. */
+  /** Those that are not shown: written last, since what they follow has to be there. */
+  readonly hidden: PlacedValue[]
+  /** Those that waited for their turn. */
+  readonly queued: PlacedValue[]
+  /** All messages are needed to find their order: nothing is written before the end of the thread. */
   isHeld: boolean
-  /** The newest date that has been written, where it is written as it comes. */
+  /** The newest date that was written, where messages are written as they arrive. */
   lastAt: number | undefined
 }
 
 export function createIntake(key: string, where: string): ThreadIntake {
   const state = { isHeld: false, lastAt: undefined }
-  return { key, where, fields: {}, isComplete: true, messages: [], ...state }
+  return {
+    key,
+    where,
+    fields: {},
+    isComplete: true,
+    messages: [],
+    hidden: [],
+    queued: [],
+    ...state,
+  }
 }
 
 export function addFields(
@@ -40,9 +53,11 @@ export function addFields(
 
 export function addMessage(
   intake: ThreadIntake,
-  { where, value, page }: Extract<ImportItem, { readonly kind: 'message' }>,
+  { where, value, page, isHidden, isQueued }: Extract<ImportItem, { readonly kind: 'message' }>,
 ): void {
-  if (page === undefined) intake.messages.push({ where, value })
+  if (isHidden === true) intake.hidden.push({ where, value })
+  else if (isQueued === true) intake.queued.push({ where, value })
+  else if (page === undefined) intake.messages.push({ where, value })
   else {
     intake.isHeld = true
     intake.messages.push({ where, value, page })
@@ -50,43 +65,47 @@ export function addMessage(
 }
 
 const batchSize = 1_000
-/** Where no user message comes to cut before, a cut is made anywhere rather than never. */
+/** Without a user's message to cut before, a batch is cut anywhere at this size. */
 const longestBatch = 10_000
 
 /**
- * Whether what has come is written before `next` is added. The cut is made before a message of the
- * user, so that no turn is cut in two and it is known what every turn was followed by.
+ * Whether the messages so far are written before `next` is added, if they are in order. The cut is made before a
+ * message of the user, so that no turn is split and it is known what follows every turn.
  */
 export function isFull(intake: ThreadIntake, next: unknown): boolean {
   const { messages, fields, isComplete, isHeld } = intake
   if (isHeld || messages.length < batchSize || (fields.id === undefined && !isComplete)) {
     return false
   }
-  if (!isOfUser(next) && (messages.length < longestBatch || belongsToOthers(next))) return false
-  intake.isHeld = !isInOrder(intake)
-  return !intake.isHeld
+  return isOfUser(next) || (messages.length >= longestBatch && !belongsToOthers(next))
 }
 
-/** Whether it goes on oldest first, without a doubt, from what was written of it before. */
-export function isInOrder({ messages, fields, lastAt }: ThreadIntake): boolean {
+/** Whether the messages certainly continue what was written before, oldest first. */
+export function* isInOrder({ messages, fields, lastAt }: ThreadIntake): PausableWork<boolean> {
   if (fields.isOrdered === true) return true
   if (messages.some(({ page }) => page !== undefined)) return false
-  const values = messages.map(({ value }) => (isJsonObject(value) ? toKnownNames(value) : null))
+  const values = yield* mapInSteps(messages, ({ value }) =>
+    isJsonObject(value) ? toKnownNames(value) : null,
+  )
   const [first] = values
   const from = first == null ? undefined : dateOf(first)
   if (lastAt !== undefined && from !== undefined && from < lastAt) return false
-  const { basis, isGuess } = runToEnd(findOrder(values))
+  const { basis, isGuess } = yield* findOrder(values)
   return basis === 'given' && !isGuess
 }
 
 /** The newest date among the messages. */
-export const latestIn = (messages: readonly PlacedValue[]): number | undefined =>
-  messages.reduce<number | undefined>((latest, { value }) => {
+export function* latestIn(messages: readonly PlacedValue[]): PausableWork<number | undefined> {
+  let latest: number | undefined
+  for (const { value } of messages) {
+    yield
     const at = isJsonObject(value) ? dateOf(value) : undefined
-    return at === undefined || (latest !== undefined && latest >= at) ? latest : at
-  }, undefined)
+    if (at !== undefined && (latest === undefined || at > latest)) latest = at
+  }
+  return latest
+}
 
-/** Rows are read together, and what tools gave is read with its calls. */
+/** Rows are read together, and results are read with their calls. */
 const belongsToOthers = (value: unknown): boolean => {
   const message = isJsonObject(value) ? toKnownNames(value) : undefined
   return message !== undefined && (entityOf(message) !== undefined || roleOf(message) === 'tool')

@@ -13,24 +13,26 @@ import { toKnownNames } from '../import/old-names.ts'
 import { findOrder } from '../import/order.ts'
 import { runToEnd } from '../import/pausable-work.ts'
 import type { Store } from '../store/store.ts'
+import { isOpenPage, newest } from './import-writer.ts'
 import type { ThreadIntake } from './thread-intake.ts'
 
-/** A thread of the source once it has its place in the store. */
+/** A thread of the source, once its id in the store is known. */
 export interface ThreadSession {
   readonly id: ThreadId
-  /** It was made by this import, for this source: nothing else can be in it. */
+  readonly ownerId: OwnerId
+  /** Whether this import created it, so that nothing else is in it. */
   readonly isNew: boolean
-  /** Why its id is not the one that the source gives it. */
+  /** Why its id is not the one in the source. */
   readonly renamed?: string
   readonly ids: IdKeeper
   readonly namer: MessageNamer
-  /** Turns that have an id which is wanted here, and are of another thread. */
+  /** Ids of turns that the source has, and that belong to turns of another thread. */
   readonly foreign: Set<string>
   replyTo: MessageId | null
   hasWritten: boolean
 }
 
-/** Keeps the thread's id if it is free or the owner's own; `null`: somebody is answering in it. */
+/** Keeps the thread's id if it is free or the owner's own; `null`: a turn runs or waits in it. */
 export async function openSession(
   store: Store,
   intake: ThreadIntake,
@@ -48,34 +50,27 @@ export async function openSession(
     created = await store.createThread({ id, ownerId, title, ...own, at })
   }
   const isNew = created.kind === 'created'
-  if (!isNew && (await isLive(store, id))) return null
+  const page = isNew ? null : await store.readPage(newest(id))
+  if (page !== null && isOpenPage(page)) return null
   const foreign = new Set<string>()
   const ids = createIdKeeper(id, (kind, wish) => kind === 'message' && foreign.has(wish))
   const namer = createMessageNamer(ids)
-  const session = { id, isNew, ids, namer, foreign, replyTo: null, hasWritten: false }
+  const session = { id, ownerId, isNew, ids, namer, foreign, replyTo: null, hasWritten: false }
   const { id: stated } = intake.fields
   if (stated === undefined || id === stated) return session
-  // Not that somebody has it: an import must not tell what other owners have (HT2).
+  // The report must not say that the id is in use: it would reveal what other owners have (HT2).
   const why = wanted === stated ? 'was not kept' : 'is not valid'
   const renamed = `The thread id ${JSON.stringify(stated.slice(0, 80))} ${why}: it became ${id}.`
   return { ...session, renamed }
 }
 
-async function isLive(store: Store, threadId: ThreadId): Promise<boolean> {
-  const page = await store.readPage({
-    ...{ threadId, limit: 1, before: null },
-    ...{ live: 'exclude', results: 'lazy' },
-  })
-  return page?.live != null
-}
-
-/** A thread without an id is named after its oldest message, or, where that has none, after all we see. */
+/** A thread without an id gets one from its oldest message, or, if that has none, from everything that is known. */
 function toThreadId({ fields, messages }: ThreadIntake): ThreadId {
   if (fields.id !== undefined) {
     try {
       return parseThreadId(fields.id)
     } catch {
-      // Not an id that can be kept: one is derived from it.
+      // Not a valid id: one is derived from it.
       return deriveThreadId(fields.id)
     }
   }

@@ -2,7 +2,7 @@ import type { Call } from '../core/call.ts'
 import { isJsonObject, type Json } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
 
-/** How far a tool says that it is: a sentence, a count, or so much of a total. At least one of them. */
+/** The progress that a tool reports: a sentence, a count, or a count of a total. At least one of them. */
 export interface CallProgress {
   readonly message?: string
   readonly done?: number
@@ -12,8 +12,8 @@ export interface CallProgress {
 const longest = 200
 
 /**
- * What a call that runs says of its progress, by the newest thing that its tool yielded: a string is a sentence; an object may have
- * `message`, `progress` and `total`, as MCP has them. Null: it says nothing of the kind.
+ * The progress of a running call, from the newest value that its tool yielded: a string is a sentence; an
+ * object may have `message`, `progress` and `total`, as in MCP. Null: the value contains no progress.
  */
 export function projectProgress(call: Call): CallProgress | null {
   if (call.state !== 'running' || call.preliminary === undefined) return null
@@ -41,7 +41,7 @@ function readProgress(yielded: Json): CallProgress | null {
   )
 }
 
-/** The first line, as long as a line may be. */
+/** The first line, cut to the longest that is shown. */
 function toSentence(value: Json | undefined): string | undefined {
   const line = typeof value === 'string' ? (value.trim().split(/[\r\n]/, 1)[0] ?? '') : ''
   if (line === '') return undefined

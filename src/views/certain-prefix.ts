@@ -1,11 +1,11 @@
 import { deepestJson } from '../core/json-depth.ts'
 
 /**
- * As much of a JSON text as every reader of partial JSON reads alike. AI SDK clients get arguments as
- * text and read them by their own rules, which guess at a number or a word that is still arriving and
- * give nothing at all for text that is broken. What they are not sent they cannot read differently:
- * the text ends before a number, a word or an escape that is not over, before half of a surrogate
- * pair, and before anything that is not JSON. It only grows as the text does.
+ * The longest prefix of a JSON text that every parser of partial JSON reads alike. AI SDK clients get
+ * arguments as text and parse them by their own rules, which guess at a number or a literal that is still
+ * arriving and return nothing for invalid text. So the prefix ends before a number, a literal or an escape
+ * that may continue, before half of a surrogate pair, and before anything that is not JSON. It only grows as
+ * the text does.
  */
 export function certainPrefix(text: string): string {
   return text.slice(0, new PrefixScanner(text).scan())
@@ -14,7 +14,7 @@ export function certainPrefix(text: string): string {
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?=[ \t\r\n,\]}])/y
 const word = /true|false|null/y
 const escape = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y
-/** A client refuses an object with such a key, the whole of it. */
+/** A client refuses an object with such a key as a whole. */
 const refusedKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor'])
 
 type Expectation = 'value' | 'first-item' | 'first-key' | 'key' | 'colon' | 'next'
@@ -35,7 +35,7 @@ class PrefixScanner {
     return this.#certain
   }
 
-  /** Reads one thing that is certain; false if what follows is not, or not yet. */
+  /** Reads one token that is certain; false if the next one is not, or not yet. */
   #step(): boolean {
     const char = this.#text[this.#at] as string
     if (' \t\r\n'.includes(char)) return this.#advance(1, this.#expects)
@@ -93,7 +93,7 @@ class PrefixScanner {
     return this.#advance(1, then)
   }
 
-  /** Whether the last unit read, of so many characters, is the first half of a surrogate pair. */
+  /** Whether the last unit that was read, of `length` characters, is the first half of a surrogate pair. */
   #endsInHalfPair(length: number): boolean {
     const unit = this.#text.slice(this.#at - length, this.#at)
     return length === 6 ? /^\\u[dD][89abAB]/.test(unit) : /^[\ud800-\udbff]$/.test(unit)

@@ -66,7 +66,7 @@ describe('a turn', () => {
     })
   })
 
-  it('[FD6] says whether it is being produced, and which tool runs', () => {
+  it('[FD6] shows whether it runs, and which tool runs', () => {
     const counts = { total: 0, running: 0, waiting: 0, succeeded: 0, failed: 0 }
     const thinking = { ...counts, isActive: true }
     const activityOf = (...moments: readonly Moment[]) =>
@@ -120,7 +120,7 @@ describe('a turn', () => {
     })
   })
 
-  it('[FD6] that is over with nothing to show is no message; one that may still say something is', () => {
+  it('[FD6] that has ended with nothing to show is no message; one that may still get text is', () => {
     expect(projectChatMessage(turnOf([1, ...say('Draft')]))).toEqual({
       id: 'turn',
       role: 'assistant',

@@ -8,84 +8,96 @@ import {
 } from '../core/message.ts'
 import { type ShownVersions, versionsOf } from '../core/versions.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { answerOf, stepTextOf } from './commentary.ts'
+import { answersOf, stepTextOf } from './commentary.ts'
 import { toIsoDate } from './iso-date.ts'
 import type { LazyOptions } from './lazy-output.ts'
 import { type Attempt, isBrokenAttempt } from './shown-parts.ts'
 import { projectToolCalls, type ToolCallRecord } from './tool-call-record.ts'
 import { type UserFile, userFilesOf, userTextOf } from './user-content.ts'
 
-/** FD6: the final response, and beside it what was done to get there. */
+/** FD6: the final response, and beside it the calls that led to it. */
 export interface ChatMessage {
   readonly id: string
   readonly role: 'user' | 'system' | 'assistant'
-  /** The final response, or what a person wrote. */
+  /** The final response, or the person's text. */
   readonly content: string
-  /** Every call, in call order; empty on what a person wrote. */
+  /** Every call, in call order; empty on a person's message. */
   readonly toolCalls: readonly ChatToolCall[]
   readonly createdAt: string
-  /** `null` on what a person wrote. */
+  /** `null` on a person's message. */
   readonly toolActivity: ToolActivity | null
-  /** What a person attached; only where there is something. */
+  /** The files of a person's message; absent if there are none. */
   readonly files?: readonly UserFile[]
-  /** The versions of it and which this one is; only where there are several (VR1). */
+  /** All versions of it, and which one this is; absent unless there are several (VR1). */
   readonly versions?: ShownVersions
-  /** What was shown and is not the answer: attempts that were broken off and made again (AG8). Only where there are any. */
+  /**
+   * Text that was shown and is not part of the answer: attempts that were broken off and run again (AG8).
+   * Absent if there are none.
+   */
   readonly drafts?: readonly ChatDraft[]
-  /** What a person said while it was made, and joined it (IN3). Only where there is any. */
+  /** What was answered before a person's input joined the turn (IN3). Absent if nothing was. */
+  readonly replies?: readonly ChatReply[]
+  /** Inputs that joined the turn while it ran (IN3). Absent if there are none. */
   readonly steering?: readonly ChatSteering[]
 }
 
-/** What a person said while a turn ran. */
+/** An input that joined a turn while it ran. */
 export interface ChatSteering {
   readonly id: string
   readonly text: string
-  /** The index of the step behind which it joined, as calls have it. */
+  /** The index of the step after which it joined, as in the calls. */
   readonly step: number
   readonly createdAt: string
   readonly files?: readonly UserFile[]
+}
+
+/** An answer that was given before an input joined the turn, which was then answered in its turn. */
+export interface ChatReply {
+  readonly text: string
+  /** The index of its step, as in the calls. */
+  readonly step: number
 }
 
 /** The text of an attempt that was broken off. */
 export interface ChatDraft {
   readonly text: string
   readonly attempt: Attempt
-  /** The index of its step, as calls have it. */
+  /** The index of its step, as in the calls. */
   readonly step: number
 }
 
-/** The record of a call without what the message around it says; `args` is this format's word. */
+/** The record of a call without the fields of its message; `args` is this format's name for the arguments. */
 export type ChatToolCall = Omit<
   ToolCallRecord,
   'messageId' | 'threadId' | 'providerCallId' | 'isPartial' | 'decision' | 'arguments'
 > & { readonly args: Json }
 
-/** What a turn is doing, and one line about its calls. */
+/** What a turn is doing, and the counts of its calls. */
 export interface ToolActivity {
   /**
-   * It is being produced: from the question to its end, also while the model thinks and between two
-   * steps. False when it has ended, and while it waits for a person or a client, since nothing goes on then.
+   * Whether the turn runs: from the question to its end, also while the model thinks and between two steps.
+   * False when it has ended, and while it waits for a person or a client.
    */
   readonly isActive: boolean
-  /** The name of the tool that runs; the last one, where several do. */
+  /** The name of the running tool; the last one, where several run. */
   readonly currentStep?: string
   /** How many calls there are. */
   readonly total: number
-  /** Open and not waiting for a person. */
+  /** Calls that are open and do not wait for a person. */
   readonly running: number
-  /** Waiting for a person. */
+  /** Calls that wait for a person. */
   readonly waiting: number
-  /** Ended with a result. */
+  /** Calls that ended with a result. */
   readonly succeeded: number
-  /** Ended without one. */
+  /** Calls that ended without a result. */
   readonly failed: number
-  /** When the first call came; only where there is one. */
+  /** When the first call was created; absent if there is none. */
   readonly startedAt?: string
-  /** When the last call ended; only when no call is open and none can follow. */
+  /** When the last call ended; absent while a call is open or another may follow. */
   readonly endedAt?: string
 }
 
-/** `null` where there is nothing to show and nothing will come: never an empty bubble. */
+/** `null` where there is nothing to show and nothing will follow: a client never gets an empty bubble. */
 export function projectChatMessage(
   message: Message,
   options: LazyOptions = {},
@@ -109,7 +121,13 @@ function projectUserMessage(message: UserMessage): ChatMessage {
 }
 
 function projectTurn(turn: Turn, options: LazyOptions): ChatMessage | null {
-  const content = answerOf(turn)
+  const answers = answersOf(turn)
+  const content = answers.at(-1)?.text ?? ''
+  const replies = answers
+    .slice(0, -1)
+    .flatMap(({ text, lastStep }): readonly ChatReply[] =>
+      lastStep === undefined ? [] : [{ text, step: lastStep.index }],
+    )
   const { toolCalls, isComplete } = projectToolCalls(turn, '', { ...options, include: 'all' })
   const drafts = turn.steps.flatMap((step): readonly ChatDraft[] => {
     const text = isBrokenAttempt(step) ? stepTextOf(step) : ''
@@ -131,6 +149,7 @@ function projectTurn(turn: Turn, options: LazyOptions): ChatMessage | null {
     } as const,
     {
       drafts: drafts.length === 0 ? undefined : drafts,
+      replies: replies.length === 0 ? undefined : replies,
       steering: steering.length === 0 ? undefined : steering,
       versions: versionsOf(turn),
     },

@@ -1,15 +1,15 @@
 import { isJsonObject, type Json } from '../core/json.ts'
 
 /**
- * The value without what no AI SDK client accepts: one `__proto__` key, or one `prototype` under a
- * `constructor`, anywhere in a chunk makes the client refuse it and give up the stream. They are left
- * out in pages too, so that both show the same. Returns the same object if there is nothing to do.
+ * The value without what AI SDK clients refuse: one `__proto__` key, or one `prototype` under a
+ * `constructor`, anywhere in a chunk makes the client refuse the chunk and abort the stream. They are left
+ * out of pages too, so that both show the same. Returns the same object if there is nothing to leave out.
  */
 export function toClientJson<Value>(value: Value): Value {
   return isClean(value as Json) ? value : (clean(value as Json) as Value)
 }
 
-/** Nearly everything is, and then nothing of it need be taken apart. */
+/** Nearly every value is clean, and is then not copied. */
 function isClean(value: Json): boolean {
   if (Array.isArray(value)) return value.every(isClean)
   if (!isJsonObject(value)) return true

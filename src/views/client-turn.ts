@@ -2,8 +2,8 @@ import type { LedgerEvent } from '../core/event.ts'
 import { type Message, type Part, isTurn } from '../core/message.ts'
 
 /**
- * A message as a client's own fold has it: without what only the model is told of failures (HT6). The same object if
- * there is nothing of that in it.
+ * A message as a client folds it: without the errors that only the model is sent (HT6). The same object if it
+ * has none.
  */
 export function toClientMessage<Any extends Message>(message: Any): Any {
   if (!isTurn(message)) return message
@@ -12,7 +12,7 @@ export function toClientMessage<Any extends Message>(message: Any): Any {
   return { ...message, steps }
 }
 
-/** The same of an event. */
+/** The same for an event. */
 export function toClientEvent(event: LedgerEvent): LedgerEvent {
   if (event.type !== 'call-settled' || event.outcome.state !== 'failed') return event
   const { modelError, ...outcome } = event.outcome
@@ -24,6 +24,6 @@ const hasModelError = (part: Part): boolean =>
 
 function withoutModelError(part: Part): Part {
   if (part.type !== 'call' || part.state !== 'failed') return part
-  const { modelError: _, ...told } = part
-  return told
+  const { modelError: _, ...shown } = part
+  return shown
 }

@@ -1,43 +1,49 @@
 import { assertNever } from '../core/assert-never.ts'
-import type { AnswerLimit, TurnEnding } from '../core/message.ts'
+import { type AnswerLimit, canContinue, type TurnEnding } from '../core/message.ts'
 
-/** What a person reads about a turn that did not end as it should, and whether it can go on. */
+/** The note for a person about a turn that did not complete, and whether it can be continued. */
 interface EndingNote {
   readonly message: string
   readonly canContinue: boolean
 }
 
-/** Null where there is nothing to say: of a superseded turn, the message after it says enough. */
+/** Null where no note is needed: a superseded turn is explained by the message after it. */
 export function endingNoteOf(ending: TurnEnding): EndingNote | null {
+  const message = endingTextOf(ending)
+  return message === null ? null : { message, canContinue: canContinue(ending) }
+}
+
+function endingTextOf(ending: TurnEnding): string | null {
   switch (ending.kind) {
     case 'completed':
     case 'superseded':
       return null
     case 'stopped':
-      return { message: 'Stopped.', canContinue: false }
+      return 'Stopped.'
     case 'cut-off':
-      return { message: cutOffText(ending.limit), canContinue: true }
+      return cutOffText(ending.limit)
     case 'step-limit':
-      return { message: 'The answer reached its step limit.', canContinue: true }
+      return 'The answer reached its step limit.'
     case 'no-answer':
-      return { message: 'The model gave no answer.', canContinue: true }
+      return 'The model gave no answer.'
     case 'interrupted':
-      return { message: 'The answer was broken off before it was complete.', canContinue: true }
+      return 'The answer was broken off before it was complete.'
     case 'failed':
-      return {
-        message: ending.error.message.trim() || 'The answer failed, and no reason was given.',
-        canContinue: isOursToMend(ending.error.code),
-      }
+      return ending.error.message.trim() || 'The answer failed, and no reason was given.'
     default:
       return assertNever(ending)
   }
 }
 
 /**
- * What failed is the server's: its agent, or a process that died again and again. What the turn has done stands, and would be
- * done a second time if it were made anew (AG1, AG7).
+ * Whether a person is offered to regenerate the answer rather than to continue it: it was stopped, or the model failed.
+ * Where the server failed (its agent, or a process that died again and again) the calls of the turn have taken effect,
+ * and a regenerated turn would run them a second time (AG1, AG7).
  */
-const isOursToMend = (code: string): boolean => code === 'agent-failed' || code === 'crash-loop'
+export const isBetterRegenerated = (ending: TurnEnding): boolean =>
+  ending.kind === 'stopped' || (ending.kind === 'failed' && !isServerFault(ending.error.code))
+
+const isServerFault = (code: string): boolean => code === 'agent-failed' || code === 'crash-loop'
 
 function cutOffText(limit: AnswerLimit | undefined): string {
   if (limit === undefined) return 'The answer reached its length limit and was cut off.'

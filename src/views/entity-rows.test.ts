@@ -46,7 +46,7 @@ describe('rows', () => {
     ])
   })
 
-  it('[FD5] say of a step that was broken off that it is not complete', () => {
+  it('[FD5] mark a step that was broken off as not complete', () => {
     const turn = turnOf(
       ...[...say('It is'), { type: 'step-abandoned' } as const],
       ...[{ type: 'step-started', step: 1 } as const, ...say('It is 0')],
@@ -92,7 +92,7 @@ describe('rows', () => {
         const turn = foldTurn(known, [{ ...event, seq: offset + 1 }])
         const shown = projectEntityRows(turn)
         expect(new Set(shown.map(({ id }) => id)).size).toBe(shown.length)
-        // A result can go again, where an unknown outcome is tried once more; what was said cannot.
+        // A TOOL row can disappear, when a call with an unknown outcome is retried; rows of text cannot.
         const ids = shown.filter(({ entity }) => entity !== 'TOOL').map(({ id }) => id)
         const before = seen.get(turn.id) ?? []
         expect(ids.slice(0, before.length)).toEqual(before)

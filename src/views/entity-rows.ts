@@ -9,7 +9,7 @@ import {
 } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { projectArguments } from './call-arguments.ts'
-import { isCallComplete, type Validated, validatedOf } from './call-words.ts'
+import { isCallComplete, type Validated, validatedOf } from './call-status.ts'
 import { hasCalls, stepTextOf } from './commentary.ts'
 import { toIsoDate } from './iso-date.ts'
 import { toKnownCall } from './known-call.ts'
@@ -18,10 +18,12 @@ import { errorMarkOf, projectResultValue } from './result-value.ts'
 import { type UserFile, userFilesOf, userTextOf } from './user-content.ts'
 import { isWholeStep } from './whole-step.ts'
 
-/** AI_TOOL: what a step said, and its calls. TOOL: what one call gave. AI_MESSAGE: a step without calls. */
+/** AI_TOOL: the text of a step, and its calls. TOOL: the result of one call. AI_MESSAGE: a step without calls. */
 export const entityKinds = ['USER', 'SYSTEM', 'AI_TOOL', 'TOOL', 'AI_MESSAGE'] as const
+/** The kind of an entity row. */
 export type EntityKind = (typeof entityKinds)[number]
 
+/** One row of the entity view (FD5). */
 export interface EntityRow {
   readonly id: string
   readonly messageId: string
@@ -37,10 +39,11 @@ export interface EntityRow {
   readonly toolCalls: readonly EntityToolCall[]
   readonly isComplete: boolean
   readonly creationDate: string
-  /** What a person attached; only where there is something. */
+  /** The files of a person's message; absent if there are none. */
   readonly files?: readonly UserFile[]
 }
 
+/** A call in an `AI_TOOL` row. */
 export interface EntityToolCall {
   readonly id: string
   readonly name: string
@@ -48,12 +51,15 @@ export interface EntityToolCall {
   readonly validated: Validated
 }
 
-/** A row and where it stands in its message, which no row that comes later moves. */
+/** A row and its position in its message, which no later row changes. */
 export interface PlacedRow {
   readonly row: EntityRow
   /** The index of its step. */
   readonly step: number
-  /** In its step: 0 for what the step said, then one for each of its calls, then what joined behind it. */
+  /**
+   * Its position in its step: 0 for the step's text, then one for each of its calls, then the inputs that
+   * joined after it.
+   */
   readonly place: number
 }
 
@@ -63,7 +69,7 @@ export const projectEntityRows = (
   options: LazyOptions = {},
 ): readonly EntityRow[] => placeEntityRows(message, options).map(({ row }) => row)
 
-/** The same rows, each with its place. */
+/** The same rows, each with its position. */
 export const placeEntityRows = (
   message: Message,
   options: LazyOptions = {},
@@ -72,7 +78,7 @@ export const placeEntityRows = (
     ? projectTurn(message, options)
     : [{ row: projectUserMessage(message), step: 0, place: 0 }]
 
-/** The kinds of rows that a message is made of. One that has only reasoning so far is an answer. */
+/** The kinds of rows that a message consists of. A turn that has only reasoning so far counts as an answer. */
 export function entityKindsOf(message: Message): ReadonlySet<EntityKind> {
   const kinds = new Set(projectEntityRows(message).map(({ entity }) => entity))
   return kinds.size > 0 ? kinds : new Set(['AI_MESSAGE'])
@@ -96,7 +102,7 @@ function projectUserMessage(message: UserMessage): EntityRow {
 
 function projectTurn(turn: Turn, { lazyHref }: LazyOptions): readonly PlacedRow[] {
   const rows: PlacedRow[] = []
-  // Only the last step of a turn can still become a row, so the numbers before it stand.
+  // Only the last step of a turn can still become a row, so earlier numbers do not change.
   let number = 0
   for (const [index, step] of turn.steps.entries()) {
     const content = stepTextOf(step)
@@ -114,7 +120,7 @@ function projectTurn(turn: Turn, { lazyHref }: LazyOptions): readonly PlacedRow[
       rows.push(...joined)
       continue
     }
-    const said: EntityRow = {
+    const textRow: EntityRow = {
       id: `${turn.id}:${number++}`,
       messageId: turn.id,
       entity: calls.length > 0 ? 'AI_TOOL' : 'AI_MESSAGE',
@@ -123,7 +129,7 @@ function projectTurn(turn: Turn, { lazyHref }: LazyOptions): readonly PlacedRow[
       isComplete: isWholeStep(step),
       creationDate: toIsoDate(step.startedAt),
     }
-    rows.push({ row: said, step: index, place: 0 })
+    rows.push({ row: textRow, step: index, place: 0 })
     for (const [at, call] of calls.entries()) {
       if (isOpenCall(call)) continue
       const result: EntityRow = {

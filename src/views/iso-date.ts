@@ -1,7 +1,7 @@
-/** No calendar goes further, either way. */
+/** The range of a JavaScript date, in both directions. */
 export const furthestMs = 8.64e15
 
-/** A date as every format writes it. A number that no calendar has is brought to the edge of one. */
+/** A date as every format writes it. A number out of range is clamped. */
 export function toIsoDate(ms: number): string {
   return new Date(Math.min(Math.max(ms, -furthestMs), furthestMs)).toISOString()
 }

@@ -27,7 +27,7 @@ const over: Turn = {
   progress: { status: 'ended', ending: { kind: 'interrupted' }, endedAt: 9 },
 }
 
-/** A state that only a later version knows, as a stored turn may hold it. */
+/** A state of a later version, as a stored turn may contain it. */
 const future = (fields: object): Call =>
   ({ ...base, state: 'hibernating', ...fields }) as unknown as Call
 

@@ -7,7 +7,7 @@ import {
 } from '../core/call.ts'
 import { outcomeAtEnd } from '../core/change-call.ts'
 import type { Turn } from '../core/message.ts'
-import { interruptionCauses } from './wording.ts'
+import { interruptionCauses } from './call-error-text.ts'
 
 const endedStates: ReadonlySet<string> = new Set<CallOutcome['state']>([
   'succeeded',
@@ -19,9 +19,9 @@ const endedStates: ReadonlySet<string> = new Set<CallOutcome['state']>([
 ])
 
 /**
- * The call in a state that every format has a word for. A stored turn may hold a state of a newer
- * version, or an open call in a turn that is over: each becomes the nearest thing that is true of
- * it, and never "still running" (FD7).
+ * The call in a state that every format can express. A stored turn may contain a state of a newer version, or
+ * an open call in a turn that has ended: each is mapped to the nearest true state, and never to "still
+ * running" (FD7).
  */
 export function toKnownCall(call: Call, turn: Turn): Call {
   const { progress } = turn

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../core/json.ts'
 
-/** What a provider said about a part, handed back to it. */
+/** Provider metadata of a part, sent back to the provider. */
 interface WithOptions {
   readonly providerOptions?: JsonObject
 }
@@ -42,7 +42,7 @@ export type PromptResult = WithOptions & {
   readonly output: PromptOutput
 }
 
-/** What a person said to a provider that asked for approval of a call of its own. */
+/** A person's decision on an approval that the provider requested for a call of its own. */
 export interface PromptApproval {
   readonly type: 'tool-approval-response'
   readonly approvalId: string
@@ -51,7 +51,7 @@ export interface PromptApproval {
   readonly providerExecuted?: true
 }
 
-/** A question that the loop of the AI SDK asked, and takes the answer to. */
+/** A request for approval by the loop of the AI SDK, which also handles the decision. */
 interface PromptApprovalRequest {
   readonly type: 'tool-approval-request'
   readonly approvalId: string

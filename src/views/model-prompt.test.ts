@@ -32,8 +32,8 @@ describe('projectPrompt, on random ledgers', () => {
     }
   })
 
-  test('[ST3] tells of every call of a step that was not abandoned, once', () => {
-    let told = 0
+  test('[ST3] contains every call of a step that was not abandoned, once', () => {
+    let count = 0
     for (const messages of threads) {
       const calls = messages.filter(isTurn).flatMap(({ steps }) =>
         steps
@@ -45,9 +45,9 @@ describe('projectPrompt, on random ledgers', () => {
         message.role === 'tool' ? message.content : [],
       )
       expect(results.length).toBeGreaterThanOrEqual(calls.length)
-      told += results.length
+      count += results.length
     }
-    expect(told).toBeGreaterThan(1000)
+    expect(count).toBeGreaterThan(1000)
   })
 
   test('[ST3] is accepted by the SDK', async () => {
@@ -88,7 +88,10 @@ describe('projectPrompt, on random ledgers', () => {
   })
 })
 
-/** A provider knows its own tools; those of the random ledger are nobody's. */
+/**
+ * A provider refuses provider-executed calls of tools that it does not have, such as those of the random
+ * ledger.
+ */
 const withoutProviderCalls = (prompt: readonly ModelMessage[]): readonly ModelMessage[] =>
   prompt.some(
     (message) =>

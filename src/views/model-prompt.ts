@@ -16,32 +16,35 @@ import { projectPromptStep } from './prompt-step.ts'
 import { isPristineStep } from './whole-step.ts'
 
 interface PromptOptions {
-  /** What of a long result the model is sent. */
+  /** The most characters of a result that the model is sent. */
   readonly maxOutputChars?: number
-  /** Tools whose results the provider may give in a later step: the last turn's open calls of them are told. */
+  /**
+   * Tools whose results the provider may return in a later step: open calls of them in the last turn are part
+   * of the prompt.
+   */
   readonly isDeferred?: (name: string) => boolean
   /**
-   * `sdk`: a call that was accepted and has not run is told as a request and its answer, so that the loop of
-   * the AI SDK runs it. Without it, as one that has not run yet.
+   * `sdk`: a call that was accepted and has not run is sent as a request and its response, so that the loop
+   * of the AI SDK runs it. Without it, as a call that has not run yet.
    */
   readonly approvals?: 'sdk'
-  /** How the model is asked to carry on with a step that was broken off after it had shown text (AG8). */
+  /** How the model is asked to continue a step that was broken off after it had shown text (AG8). */
   readonly continueText?: ContinueText
 }
 
 /**
- * How a model goes on with an answer that was broken off. `prefix`: what was shown is the last message, and the model's own
- * beginning. `instruction`: a sentence asks for the rest.
+ * How a model continues an answer that was broken off. `prefix`: the shown text is the last message of the
+ * prompt, and the model appends to it. `instruction`: a sentence asks for the rest.
  */
 export type ContinueText = 'prefix' | 'instruction'
 
-const goOn = 'Continue from where you stopped.'
+const continueSentence = 'Continue from where you stopped.'
 const beginning = 'The conversation begins.'
 
 /**
- * What the model is sent of a thread, oldest message first: valid for every provider whatever a crash
- * left behind (ST3). Each call is followed by its result, nothing is empty, users and the model take
- * turns, and the last word is never the model's.
+ * The prompt of a thread, oldest message first: valid for every provider whatever a crash left behind (ST3).
+ * Each call is followed by its result, no message is empty, user and assistant alternate, and the last
+ * message is never the assistant's.
  */
 export function projectPrompt(
   messages: readonly Message[],
@@ -54,7 +57,8 @@ export function projectPrompt(
     if (isTurn(message)) isPending = addTurn(prompt, message, { ...options, idOf })
     else addUserMessage(prompt, message)
   }
-  // What the provider owes comes next: it takes its own call for the last word, and nothing after it.
+  // The provider still owes a result: it expects its own call as the last part of the prompt, and nothing
+  // after it.
   if (prompt.at(-1)?.role === 'assistant' && !isPending) addContinuation(prompt, messages, options)
   return prompt
 }
@@ -68,7 +72,7 @@ function addContinuation(
   const step = turn !== undefined && isTurn(turn) ? turn.steps.at(-1) : undefined
   const shown = step?.status === 'open' ? shownTextOf(step) : ''
   if (continueText === undefined || shown.trim() === '') {
-    return addUserParts(prompt, [{ type: 'text', text: goOn }])
+    return addUserParts(prompt, [{ type: 'text', text: continueSentence }])
   }
   if (continueText === 'prefix') trimLastText(prompt)
   else addUserParts(prompt, [{ type: 'text', text: toCarryOnWords(shown) }])
@@ -83,7 +87,7 @@ function trimLastText(prompt: ModelMessage[]): void {
   prompt[prompt.length - 1] = { role: 'assistant', content }
 }
 
-/** Whether the provider owes the result of a call that it was the last to speak of. */
+/** Returns whether the provider still owes the result of the turn's last call. */
 function addTurn(
   prompt: ModelMessage[],
   turn: Turn,
@@ -93,20 +97,21 @@ function addTurn(
   const isAwaited = (call: Call) =>
     turn.progress.status !== 'ended' && isOpenCall(call) && options.isDeferred?.(call.name) === true
   let isPending = false
+  const late = callsOf(turn).filter((call) => call.resultStep !== undefined)
+  const lateIn = ({ index }: Step) =>
+    late.filter((call) => call.resultStep === index && isCallInPrompt(turn, call))
   for (const step of turn.steps) {
-    const late = [...callsOf(turn)].filter(
-      (call) => call.resultStep === step.index && isCallTold(turn, call),
-    )
-    const projected = projectPromptStep(step, { ...options, idOf, late, isAwaited })
+    const projected = projectPromptStep(step, { ...options, idOf, late: lateIn(step), isAwaited })
     if (projected === null) {
       addSteering(prompt, step)
       continue
     }
     const before = prompt.at(-1)?.role
     isPending = projected.isPending
-    // What the model was sent when it went on after text of its own; said again, it is the same prompt.
-    if (before === 'assistant' && !projected.goesOn)
-      addUserParts(prompt, [{ type: 'text', text: goOn }])
+    // The sentence that the model was sent when it continued after its own text; repeating it keeps the
+    // prompt the same.
+    if (before === 'assistant' && !projected.continuesPrevious)
+      addUserParts(prompt, [{ type: 'text', text: continueSentence }])
     if (before === undefined || before === 'system') {
       addUserParts(prompt, [{ type: 'text', text: beginning }])
     }
@@ -117,18 +122,24 @@ function addTurn(
   return isPending
 }
 
-/** What joined behind a step was said to the model there, and is in every later prompt (IN3). */
+/**
+ * An input that joined after a step was sent to the model there, and stays at that position in every later
+ * prompt (IN3).
+ */
 function addSteering(prompt: ModelMessage[], step: Step): void {
   const parts = step.parts.flatMap((part) => (part.type === 'steering' ? part.parts : []))
-  const told = parts.flatMap(toPromptPart)
-  if (told.length > 0) addUserParts(prompt, told)
+  const sent = parts.flatMap(toPromptPart)
+  if (sent.length > 0) addUserParts(prompt, sent)
 }
 
-/** Of a step that broke off the provider's own calls are not told, and so no results of them. */
-const isCallTold = ({ steps }: Turn, call: Call): boolean =>
+/**
+ * The provider-executed calls of a step that broke off are not in the prompt, so their results must not be
+ * either.
+ */
+const isCallInPrompt = ({ steps }: Turn, call: Call): boolean =>
   steps.some((step) => step.index === call.step && isPristineStep(step))
 
-/** A late result has the id that its call was told with. */
+/** A late result must have the same id in the prompt as its call. */
 function createKnownIds(idOf: (call: Call) => string): (call: Call) => string {
   const known = new Map<CallId, string>()
   return (call) => {
@@ -146,7 +157,7 @@ function addUserMessage(prompt: ModelMessage[], message: UserMessage): void {
     const content = parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
     prompt.push({ role: 'system', content })
   } else {
-    // Not every provider takes instructions in mid-conversation, nor two messages of a user in a row.
+    // Not every provider accepts system messages in mid-conversation, or two user messages in a row.
     addUserParts(prompt, parts)
   }
 }
@@ -157,13 +168,13 @@ function addUserParts(prompt: ModelMessage[], parts: readonly (PromptText | Prom
   else prompt[prompt.length - 1] = { role: 'user', content: [...last.content, ...parts] }
 }
 
-/** What providers refuse to read fails every answer after it, so it is not sent. */
+/** A file that a provider cannot read would fail every later answer of the thread, so it is not sent. */
 function isSendable(url: string): boolean {
   const [, head, body] = /^(data:[^,]*;base64,)([^]*)$/i.exec(url) ?? []
   if (head !== undefined) return body !== '' && /^[\w+/-]+={0,2}$/.test(body ?? '')
   return /^https?:\/\//i.test(url)
 }
-/** Of bytes of no kind no provider makes anything. */
+/** No provider accepts bytes of an unknown type. */
 const sendableType = /^[\w-]+\/(?!octet-stream$)\S+$/i
 
 function toPromptPart(part: UserPart): readonly (PromptText | PromptFile)[] {
@@ -176,21 +187,22 @@ function toPromptPart(part: UserPart): readonly (PromptText | PromptFile)[] {
   return [withDefined({ type: 'file', data, mediaType } as const, { filename })]
 }
 
-/** What all take: of these characters Anthropic takes any number, and OpenAI up to 40. */
+/** What all providers accept: Anthropic accepts any number of these characters, and OpenAI up to 40. */
 const portableId = /^[\w-]{1,40}$/
 
 /**
- * The provider's own ids where they can be sent. Providers repeat them, which a prompt must not (LG10),
- * and the next provider may refuse the form of them. Of its own calls a provider knows the ids again.
+ * Uses the provider's own ids where they can be sent. Providers repeat ids, which a prompt must not (LG10),
+ * and the next provider may refuse their form. The ids of provider-executed calls are kept, because the
+ * provider looks them up.
  */
 function createCallIds(): (call: Call) => string {
   const taken = new Set<string>()
   return ({ id: own, providerCallId, providerExecuted }) => {
-    const isGood = (id: string) =>
+    const canUse = (id: string) =>
       !taken.has(id) && (portableId.test(id) || (providerExecuted === true && id !== ''))
-    let id = [providerCallId, own].find(isGood)
+    let id = [providerCallId, own].find(canUse)
     for (let number = taken.size; id === undefined; number++) {
-      id = [`call_${number}`].find(isGood)
+      id = [`call_${number}`].find(canUse)
     }
     taken.add(id)
     return id

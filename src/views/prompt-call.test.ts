@@ -43,7 +43,7 @@ describe('a call in the prompt', () => {
     })
   })
 
-  test('[AP4] that was declined says so, with the feedback', () => {
+  test('[AP4] that was declined is sent with the feedback', () => {
     const turn = turnOf(
       begin,
       record({}, {}, 'required'),
@@ -58,7 +58,7 @@ describe('a call in the prompt', () => {
     })
   })
 
-  test('[CR3] whose outcome is unknown is not said to have failed or succeeded', () => {
+  test('[CR3] whose outcome is unknown is sent as neither failed nor succeeded', () => {
     const turn = turnOf(begin, record(), { type: 'call-started', callId }, over(), {
       type: 'call-settled',
       callId,
@@ -88,7 +88,7 @@ describe('a call in the prompt', () => {
     expect(callOf(turn)).toMatchObject({ input })
   })
 
-  // A name that nobody offered: called in vain, cut off before anyone could say so, or from old data.
+  // A name that no tool had: called in vain, cut off before the error was recorded, or from old data.
   test.each<[string, CallOutcome]>([
     ['in vain', { state: 'failed', cause: 'unknown-tool', error: 'No such tool.' }],
     ['when the server stopped', { state: 'interrupted', cause: 'crashed' }],
@@ -105,9 +105,9 @@ describe('a call in the prompt', () => {
     [['Oslo'], { value: ['Oslo'] }],
     [0, { value: 0 }],
     [null, {}],
-  ])('[ST3] whose arguments were %j, as in old data, has an object', (input, told) => {
+  ])('[ST3] whose arguments were %j, as in old data, has an object', (input, sent) => {
     expect(callOf(turnOf(begin, record({}, input), settle(succeeded(1)), over()))).toMatchObject({
-      input: told,
+      input: sent,
     })
   })
 
@@ -134,7 +134,7 @@ describe('a call in the prompt', () => {
     ])
   })
 
-  // Anthropic takes letters, digits, `_` and `-`; OpenAI takes 40 of them.
+  // Anthropic accepts letters, digits, `_` and `-`; OpenAI accepts 40 of them.
   test.each([
     ['functions.search:0', 'c1', 'c1'],
     [`chatcmpl-tool-${'0'.repeat(32)}`, 'c1', 'c1'],
@@ -155,13 +155,13 @@ describe('a call in the prompt', () => {
     expect(callOf(turn)).toMatchObject({ toolCallId: own.providerCallId, toolName: 'mcp.find' })
   })
 
-  test('[ST3] has no blank text in what its tool says to models', () => {
+  test('[ST3] has no blank text in its model output', () => {
     const blank = { type: 'text', text: ' ' }
     const picture = { type: 'media', data: 'AAAA', mediaType: 'image/png' }
-    const told = (...value: readonly Json[]) =>
+    const withOutput = (...value: readonly Json[]) =>
       turnOf(begin, record(), settle(succeeded(1, { type: 'content', value })), over())
-    expect(resultOf(told(blank, picture))).toEqual({ type: 'content', value: [picture] })
-    expect(resultOf(told(blank))).toEqual({ type: 'text', value: '' })
+    expect(resultOf(withOutput(blank, picture))).toEqual({ type: 'content', value: [picture] })
+    expect(resultOf(withOutput(blank))).toEqual({ type: 'text', value: '' })
   })
 
   test.each<[Json]>([[''], [0], [false], [null], [[]], [{}]])(
@@ -173,10 +173,10 @@ describe('a call in the prompt', () => {
     },
   )
 
-  test('[ST3] says to the model what its tool says to models', () => {
-    const told = { type: 'content', value: [{ type: 'text', text: 'short' }] }
-    const turn = turnOf(begin, record(), settle(succeeded({ long: 'form' }, told)), over())
-    expect(resultOf(turn)).toEqual(told)
+  test('[ST3] is sent with its model output', () => {
+    const modelOutput = { type: 'content', value: [{ type: 'text', text: 'short' }] }
+    const turn = turnOf(begin, record(), settle(succeeded({ long: 'form' }, modelOutput)), over())
+    expect(resultOf(turn)).toEqual(modelOutput)
     const broken = turnOf(begin, record(), settle(succeeded(1, { type: 'text' })), over())
     expect(resultOf(broken)).toEqual({ type: 'json', value: 1 })
   })
@@ -193,19 +193,23 @@ describe('a call in the prompt', () => {
       value: '{"a":\n[Cut: 5 of 13 characters are shown.]',
     })
     expect(resultOf(object, 13)).toEqual({ type: 'json', value: { a: [1, 2, 3] } })
+    // By its JSON text, which may be six times as long as what it says.
+    const escaped = turnOf(begin, record(), settle(succeeded({ a: '\u0001'.repeat(5) })), over())
+    expect(resultOf(escaped, 37)).toMatchObject({ type: 'text' })
+    expect(resultOf(escaped, 38)).toMatchObject({ type: 'json' })
   })
 
-  test('[PG7] is never sent with what stands for a result that was left out', () => {
+  test('[PG7] is never sent with the placeholder of a result that was left out', () => {
     const output = { kind: 'omitted', bytes: 20_000 } as const
     const turn = turnOf(begin, record(), settle({ state: 'succeeded', output }), over())
     expect(() => promptOf(turn)).toThrow(expect.objectContaining({ code: 'bad-request' }))
     const modelOutput = { type: 'text', value: 'short' }
-    const told = turnOf(
+    const withModelOutput = turnOf(
       begin,
       record(),
       settle({ state: 'succeeded', output, modelOutput }),
       over(),
     )
-    expect(resultOf(told)).toEqual(modelOutput)
+    expect(resultOf(withModelOutput)).toEqual(modelOutput)
   })
 })

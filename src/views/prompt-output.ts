@@ -1,12 +1,13 @@
 import type { Call } from '../core/call.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import { isJsonObject, type Json } from '../core/json.ts'
+import { isLargerThan } from '../core/json-size.ts'
 import type { PromptOutput } from './model-message.ts'
-import { modelTextOf } from './wording.ts'
+import { modelTextOf } from './call-error-text.ts'
 
 /**
- * What the model is told that a call gave. Only text that is too long is cut. A result that was left
- * out of a lazy read is refused: the model would take what stands for it for the result.
+ * The result of a call as the model is sent it. Only text that is too long is cut. A result that a lazy read
+ * left out is refused: the model would mistake the placeholder for the result.
  */
 export function projectPromptOutput(call: Call, maxChars = Number.POSITIVE_INFINITY): PromptOutput {
   if (call.state !== 'succeeded') {
@@ -25,7 +26,7 @@ export function projectPromptOutput(call: Call, maxChars = Number.POSITIVE_INFIN
   return cutOutput(toOutput(output.value), maxChars)
 }
 
-/** A result that the provider made is handed back as it was: providers check its shape. */
+/** A result of the provider is sent back unchanged: providers check its shape. */
 export function projectProviderOutput(call: Call): PromptOutput {
   if (call.state === 'failed') return { type: 'error-json', value: call.modelError ?? call.error }
   return projectPromptOutput(call)
@@ -59,7 +60,10 @@ function cutOutput(output: PromptOutput, maxChars: number): PromptOutput {
       return { ...output, value: cutText(output.value, maxChars) }
     case 'json':
     case 'error-json': {
-      if (maxChars === Number.POSITIVE_INFINITY) return output
+      // Nearly every result is far below the limit, and then its JSON text is not needed. JSON escapes a character to six at
+      // most.
+      const isUnlimited = maxChars === Number.POSITIVE_INFINITY
+      if (isUnlimited || !isLargerThan(output.value, maxChars / 6)) return output
       const text = JSON.stringify(output.value)
       if (text.length <= maxChars) return output
       return {

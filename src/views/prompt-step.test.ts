@@ -17,7 +17,7 @@ import { turnOf } from '../../test/support/turn-of.ts'
 import { projectPrompt } from './model-prompt.ts'
 
 describe('a step in the prompt', () => {
-  test('[ST3] is what the model said, then what its calls gave', () => {
+  test('[ST3] is the text of the model, then the results of its calls', () => {
     const turn = turnOf(
       begin,
       ...say('0', 'Need the weather.', 'reasoning'),
@@ -114,8 +114,8 @@ describe('a step in the prompt', () => {
     ])
   })
 
-  test('[ST3] of text alone is followed by a word to go on, at the end and in between', () => {
-    const goOn = {
+  test('[ST3] of text alone is followed by a request to continue, at the end and in between', () => {
+    const continuation = {
       role: 'user',
       content: [{ type: 'text', text: 'Continue from where you stopped.' }],
     }
@@ -129,9 +129,9 @@ describe('a step in the prompt', () => {
     )
     expect(promptOf(turn).slice(1)).toMatchObject([
       { role: 'assistant', content: [{ text: 'One' }] },
-      goOn,
+      continuation,
       { role: 'assistant', content: [{ text: 'Two' }] },
-      goOn,
+      continuation,
     ])
   })
 
@@ -179,7 +179,7 @@ describe('a user message in the prompt', () => {
 
   // The SDK refuses such a file, and with it every later message of the thread.
   test.each(['application/octet-stream', 'png', ''])(
-    '[ST3] says of a file of the type %j that it cannot be read',
+    '[ST3] replaces a file of the type %j by a note',
     (mediaType) => {
       const file = { type: 'file', mediaType, url: pixel, filename: 'a.bin' } as const
       expect(projectPrompt([user(file)])).toEqual([
@@ -211,7 +211,7 @@ describe('a user message in the prompt', () => {
     ])
   })
 
-  test('[ST3] stands before the model’s first word, even if nobody wrote it', () => {
+  test('[ST3] precedes the first message of the model, even if there is none', () => {
     const turn = turnOf(begin, ...say('0', 'Welcome!'), over('stop'))
     expect(projectPrompt([turn, user('Hi')]).map(({ role }) => role)).toEqual([
       'user',

@@ -11,9 +11,9 @@ interface PromptStepOptions {
   readonly maxOutputChars?: number
   /** The id of the call in this prompt. */
   readonly idOf: (call: Call) => string
-  /** Results of the provider's own calls of earlier steps that came in this one. */
+  /** Results of provider-executed calls of earlier steps that arrived in this one. */
   readonly late: readonly Call[]
-  /** The provider may still give the result of this call, so it is told although it has none. */
+  /** Whether the provider may still return the result of this call, so that the call is sent without one. */
   readonly isAwaited: (call: Call) => boolean
   readonly approvals?: 'sdk'
 }
@@ -21,25 +21,28 @@ interface PromptStepOptions {
 interface PromptStep {
   readonly content: readonly AssistantPart[]
   readonly results: readonly (PromptResult | PromptApproval)[]
-  /** It begins with what the provider owed from an earlier step: nothing may stand between the two. */
-  readonly goesOn: boolean
-  /** A result is still to come: nobody else may have the next word. */
+  /**
+   * The step begins with a result that the provider owed from an earlier step: no message may come between
+   * the two.
+   */
+  readonly continuesPrevious: boolean
+  /** A result is still to come: no other message may follow. */
   readonly isPending: boolean
 }
 
-/** Null for a step that gives the model nothing it could go on from. */
+/** Null for a step without anything that the model could continue from. */
 export function projectPromptStep(step: Step, options: PromptStepOptions): PromptStep | null {
-  // Providers refuse reasoning that broke off and have no item for output that did, so of a step that
-  // did not end by itself, or not in its first run, neither reasoning nor item ids are sent.
+  // Providers refuse reasoning that broke off and have no item for output that did. So neither reasoning nor
+  // item ids are sent of a step that did not end by itself, or not in its first run.
   const isWhole = isPristineStep(step)
   const late = options.late.filter(hasProviderEnd)
   const content: AssistantPart[] = late.map((call) => providerResult(call, options))
   const results: (PromptResult | PromptApproval)[] = []
-  const goesOn = late.length > 0
+  const continuesPrevious = late.length > 0
   let isPending = false
   for (const part of step.parts) {
     if (part.type === 'call') {
-      if (!isTold(part, step, isWhole, options)) continue
+      if (!isInPrompt(part, step, isWhole, options)) continue
       const named = { toolCallId: options.idOf(part), toolName: nameOf(part) }
       content.push(callPart(part, named, isWhole))
       if (part.providerExecuted) {
@@ -59,21 +62,21 @@ export function projectPromptStep(step: Step, options: PromptStepOptions): Promp
         results.push({ type: 'tool-result', ...named, output })
       }
     } else if (step.status !== 'abandoned' && part.type !== 'steering') {
-      const said = saidPart(part, isWhole)
-      if (said !== null) content.push(said)
+      const projected = contentPart(part, isWhole)
+      if (projected !== null) content.push(projected)
     }
   }
   const last = content.findLastIndex(canEnd)
-  const rest = { results, goesOn, isPending }
+  const rest = { results, continuesPrevious, isPending }
   if (last !== -1) return { content: content.slice(0, last + 1), ...rest }
-  // Providers that take no files from a model would be left with a message of nothing.
+  // Providers that accept no files of a model would otherwise get an empty message.
   const note = { type: 'text', text: '[A file was the whole answer.]' } as const
   return content.some(({ type }) => type === 'file')
     ? { content: [...content, note], ...rest }
     : null
 }
 
-/** A result that the provider gave, and takes back. */
+/** Whether the provider returned a result, which it then accepts in a prompt. */
 const hasProviderEnd = (call: Call): boolean =>
   call.state === 'succeeded' || call.state === 'failed'
 
@@ -84,7 +87,7 @@ function providerResult(call: Call, { idOf }: PromptStepOptions): PromptResult {
   return withDefined(result, { providerOptions })
 }
 
-/** Accepted, and nobody has run it yet. */
+/** Accepted, and not run yet. */
 const isToRun = (call: Call): boolean =>
   call.state === 'ready' &&
   (call.decision?.kind === 'accepted' || call.resolution?.kind === 'retry')
@@ -92,7 +95,7 @@ const isToRun = (call: Call): boolean =>
 const requestOf = ({ id, approvalRequest }: Call): ApprovalRequest =>
   approvalRequest ?? { id: `approval-${id}` }
 
-/** What somebody said to the provider's own question, which only it can do something with. */
+/** The decision on a request of the provider, which only that provider can use. */
 function toApproval({ approvalRequest, decision }: Call): PromptApproval | null {
   if (approvalRequest === undefined || decision === undefined) return null
   const { kind, feedback: reason } = decision
@@ -105,8 +108,11 @@ function toApproval({ approvalRequest, decision }: Call): PromptApproval | null 
   return withDefined(approval, { reason })
 }
 
-/** Of an abandoned step only what may have had an effect; of the provider's own calls what it ended or owes. */
-function isTold(
+/**
+ * Of an abandoned step, only calls that may have had an effect; of provider-executed calls, those that the
+ * provider ended or owes.
+ */
+function isInPrompt(
   call: Call,
   step: Step,
   isWhole: boolean,
@@ -125,7 +131,7 @@ const canEnd = (part: AssistantPart): boolean =>
   part.type === 'tool-result' ||
   (part.type === 'text' && part.text.trim() !== '')
 
-function saidPart(part: TextPart | ItemPart, isWhole: boolean): AssistantPart | null {
+function contentPart(part: TextPart | ItemPart, isWhole: boolean): AssistantPart | null {
   switch (part.type) {
     case 'text':
     case 'reasoning': {
@@ -134,13 +140,13 @@ function saidPart(part: TextPart | ItemPart, isWhole: boolean): AssistantPart | 
       const providerOptions = isWhole
         ? part.providerMetadata
         : withoutItemIds(part.providerMetadata)
-      // Some providers refuse blank text; others keep a signature on it.
+      // Some providers refuse blank text; others attach a signature to it.
       if (text.trim() === '' && (!isWhole || providerOptions === undefined)) return null
       return withDefined({ type, text } as const, { providerOptions })
     }
     case 'file':
     case 'reasoning-file': {
-      // No provider fetches what a model is said to have made.
+      // No provider fetches a URL from a message of the assistant.
       if (!isWhole || !part.url.startsWith('data:')) return null
       const { type, url: data, mediaType, providerMetadata: providerOptions } = part
       return withDefined({ type, data, mediaType }, { providerOptions })
@@ -161,7 +167,7 @@ function callPart(
   named: { readonly toolCallId: string; readonly toolName: string },
   isWhole: boolean,
 ): AssistantPart {
-  // By its item id the provider would look up the arguments that a person has since changed (AP3).
+  // By the item id the provider would look up its original arguments, which a person has since edited (AP3).
   const keepsItem = isWhole && call.proposedInput === undefined
   const metadata = keepsItem ? call.providerMetadata : withoutItemIds(call.providerMetadata)
   return withDefined({ type: 'tool-call', ...named, input: inputOf(call) } as const, {
@@ -170,7 +176,10 @@ function callPart(
   })
 }
 
-/** By this OpenAI's provider gives the result under the id of the call that it asked about, not a new one. */
+/**
+ * With this, OpenAI's provider returns the result under the id of the call that it requested approval for,
+ * not under a new one.
+ */
 function withRequestId(
   { providerExecuted, approvalRequest }: Call,
   metadata: JsonObject | undefined,
@@ -181,7 +190,7 @@ function withRequestId(
   return { ...metadata, openai: { ...known, approvalRequestId: approvalRequest.id } }
 }
 
-/** Providers demand an object. Some have tools that take text, and those say so with the call. */
+/** Providers require an object. Some have tools that take text, and mark those calls. */
 function inputOf(call: Call): Json {
   const value =
     call.input.kind === 'complete' ? call.input.value : parsePartialJson(call.input.text)

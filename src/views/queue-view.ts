@@ -6,15 +6,15 @@ import { withDefined } from '../core/with-defined.ts'
 import { toIsoDate } from './iso-date.ts'
 import { userTextOf } from './user-content.ts'
 
-/** An input that waits, as threads, pages and frames show it (IN2). */
+/** A waiting input, as threads, pages and frames show it (IN2). */
 export interface ShownInput {
   /** The id that its message gets. */
   readonly id: string
-  /** Its words. */
+  /** The text of its parts. */
   readonly text: string
   readonly parts: readonly UserPart[]
   readonly mode: InputMode
-  /** Kept back by a stop until a person sends it on (IN5). */
+  /** Held by a stop until a person releases it (IN5). */
   readonly held: boolean
   /** When it was stored. */
   readonly at: string
@@ -22,7 +22,7 @@ export interface ShownInput {
   readonly choices?: Json
 }
 
-/** The inputs of a thread that wait, in the order in which they are answered. */
+/** The waiting inputs of a thread, in the order in which they are answered. */
 export const projectQueue = (queue: InputQueue): readonly ShownInput[] =>
   queue.map((input) => {
     const { id, mode, parts, held, at, metadata, choices } = input
@@ -32,7 +32,7 @@ export const projectQueue = (queue: InputQueue): readonly ShownInput[] =>
     )
   })
 
-/** The same back, for a client that folds events on top of it. */
+/** Parses them again, for a client that folds events on top of it. */
 export const parseShownQueue = (value: unknown): InputQueue =>
   parseQueue(
     Array.isArray(value)

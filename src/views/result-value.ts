@@ -1,15 +1,15 @@
 import type { Call, EndedCall } from '../core/call.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { type LazyHref, projectOutput } from './lazy-output.ts'
-import { errorTextOf } from './wording.ts'
+import { errorTextOf } from './call-error-text.ts'
 
-/** Where formats have what a call had given when it was broken off. */
+/** The field in which formats have the partial output of a call that was broken off. */
 export const partialResultKey = 'partialResult'
 
 /**
- * What a call gave, for formats that know results but no errors: one that did not succeed gives an
- * object with `error` and, where it had given something before it was broken off, `partialResult`;
- * nothing else. `judgeCall` is the way back.
+ * The result of a call for formats that have results but no errors: a call that did not succeed becomes an
+ * object with `error` and, where it had a partial output, `partialResult`; nothing else. `judgeCall` is the
+ * inverse.
  */
 export function projectResultValue(call: EndedCall, lazyHref?: LazyHref): Json {
   if (call.state === 'succeeded') return projectOutput(call.output, lazyHref?.(call))
@@ -18,7 +18,7 @@ export function projectResultValue(call: EndedCall, lazyHref?: LazyHref): Json {
   return partial === undefined ? { error } : { error, [partialResultKey]: partial }
 }
 
-/** `isError: false` on a success that would be taken for a failure in such a format. */
+/** `isError: false` on a success that such a format would mistake for a failure. */
 export function errorMarkOf(call: Call): { readonly isError?: false } {
   if (call.state !== 'succeeded' || call.output.kind !== 'inline') return {}
   const { value } = call.output
@@ -28,7 +28,7 @@ export function errorMarkOf(call: Call): { readonly isError?: false } {
     : {}
 }
 
-/** A call keeps it beside its end, with what the provider says of the result. */
+/** A call keeps its partial output in the provider metadata of its result. */
 export const toPartialMetadata = (partial: Json): JsonObject => ({
   holdfast: { [partialResultKey]: partial },
 })

@@ -1,4 +1,4 @@
-/** Told on every open stream while writes do not get through to the store, and again when they do (LG3a). */
+/** Sent on every open stream when writes to the store begin to fail, and again when they succeed (LG3a). */
 export interface SavingNote {
   readonly status: 'saving-interrupted' | 'saving'
   readonly message: string
@@ -9,7 +9,7 @@ const notes: Readonly<Record<'ok' | 'interrupted', SavingNote>> = {
   interrupted: {
     status: 'saving-interrupted',
     message:
-      'Saving is interrupted: the database takes nothing right now. What you see is saved, and the answer goes on when it can be.',
+      'Saving is interrupted: the database accepts no writes right now. What you see is saved, and the answer continues when saving works again.',
     canContinue: false,
   },
   ok: { status: 'saving', message: '', canContinue: false },

@@ -1,10 +1,18 @@
 import { expect, it } from 'vitest'
-import { matchesTerms, parseSearchTerms, toSearchWords, toSnippet } from './search-text.ts'
+import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
+import { parseMessageId } from '../core/ids.ts'
+import {
+  hitRoleOf,
+  matchesTerms,
+  parseSearchTerms,
+  toSearchWords,
+  toSnippet,
+} from './search-text.ts'
 
-it('[FK1] words have no case, accents or marks; each stands once; what has no spaces is taken letter by letter', () => {
+it('[FK1] words have no case, accents or marks; each occurs once; scripts without spaces are split by letter', () => {
   expect(toSearchWords('Café CAFÉ, cafe! ﬁve-2 naïve')).toEqual(['cafe', 'five', '2', 'naive'])
   expect(toSearchWords('東京タワー tower')).toEqual(['東', '京', 'タ', 'ワ', 'ー', 'tower'])
-  expect(toSearchWords('x'.repeat(100))).toEqual(['x'.repeat(64)])
+  expect(toSearchWords('x'.repeat(600))).toEqual(['x'.repeat(500)])
   expect(toSearchWords(' … — \u0000')).toEqual([])
 })
 
@@ -15,7 +23,7 @@ it('[FK1] the last word of a query may be a beginning, unless something follows 
   expect(parseSearchTerms('?!')).toBeNull()
 })
 
-it('[FK1 OP7] of a text that is longer than any answer only so much is looked at', () => {
+it('[FK1 OP7] of a text that is longer than any answer only a prefix is read', () => {
   const text = `first ${'x '.repeat(500_000)} last`
   expect(toSearchWords(text)).toEqual(['first', 'x'])
   expect(toSnippet(text, parseSearchTerms('last ')!).ranges).toEqual([])
@@ -30,7 +38,7 @@ it('[FK1] a text is found by all of the words, in any order', () => {
   expect(find('The green tea', 'gre tea')).toBe(false)
 })
 
-it('[FK1] a snippet is plain text around the first hit, with the places of all hits in it', () => {
+it('[FK1] a snippet is plain text around the first hit, with the ranges of all hits in it', () => {
   const text = `${'word '.repeat(40)}\n\nGreen <b>tea</b> and green\ttea. ${'more '.repeat(60)}`
   const { snippet, ranges } = toSnippet(text, parseSearchTerms('green te')!)
   expect(ranges.map(([start, end]) => snippet.slice(start, end))).toEqual([
@@ -42,4 +50,44 @@ it('[FK1] a snippet is plain text around the first hit, with the places of all h
   expect(snippet).toMatch(/^…word .*<b>tea<\/b> and green tea\. more .*…$/)
   expect(snippet.length).toBeLessThan(210)
   expect(toSnippet('short', parseSearchTerms('other')!)).toEqual({ snippet: 'short', ranges: [] })
+})
+
+it('[FK1] long words are compared as a whole, and their hit is cut to the snippet', () => {
+  const key = '0123456789abcdef'.repeat(20)
+  expect(find(`key ${key}1`, `${key}1 `)).toBe(true)
+  expect(find(`key ${key}1`, `${key}2 `)).toBe(false)
+  expect(find(`key ${key}1`, `${key}z`)).toBe(false)
+  const { snippet, ranges } = toSnippet(`key ${key}`, parseSearchTerms(key)!)
+  expect(ranges).toEqual([[4, snippet.length - 1]])
+})
+
+it('[FK1 OP7] the words of one text that are indexed have a limit', () => {
+  const words = Array.from({ length: 2_000 }, (_, index) => `${index}x`.padEnd(400, 'y'))
+  const found = toSearchWords(words.join(' '))
+  expect(found.join('').length).toBeGreaterThanOrEqual(300_000)
+  expect(found.join('').length).toBeLessThan(301_000)
+})
+
+it('[FK1 IN3] what a person said while a turn ran is theirs', () => {
+  const turnId = parseMessageId('turn')
+  const body = { turnId, at: 1 }
+  const events = [
+    { ...body, type: 'turn-started', replyTo: null },
+    { ...body, type: 'step-started', step: 0 },
+    { ...body, type: 'text-started', block: '0', kind: 'text' },
+    { ...body, type: 'text-appended', block: '0', delta: 'A seal.' },
+    { ...body, type: 'step-ended', finishReason: 'stop' },
+    {
+      ...body,
+      type: 'input-joined',
+      messageId: parseMessageId('u'),
+      parts: [{ type: 'text', text: 'And a walrus?' }],
+    },
+  ] as const
+  const turn = foldTurn(
+    emptyTurn(turnId, 1, 1),
+    events.map((event, index) => ({ ...event, seq: index + 1 })),
+  )
+  expect(hitRoleOf(turn, parseSearchTerms('walrus ')!)).toBe('user')
+  expect(hitRoleOf(turn, parseSearchTerms('seal ')!)).toBe('assistant')
 })

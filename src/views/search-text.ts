@@ -1,44 +1,67 @@
 import { isTurn, type Message, type UserPart } from '../core/message.ts'
 
 /**
- * What of a message can be searched for: what a person wrote, what an answer says, and what joined it while it was made
- * (IN3), in the order it stands there. No results of tools.
+ * The searchable text of a message: a person's text, the text of an answer, and the inputs that joined it
+ * (IN3), in their order. Results of tools are not searchable.
  */
-export function searchTextOf(message: Message): string {
-  if (!isTurn(message)) return textsOf(message.parts).join('\n')
+export const searchTextOf = (message: Message): string =>
+  saidIn(message)
+    .map(({ text }) => text)
+    .join('\n')
+
+interface SaidText {
+  readonly role: Message['role']
+  readonly text: string
+}
+
+function saidIn(message: Message): readonly SaidText[] {
+  if (!isTurn(message)) return textsOf(message.parts, message.role)
   return message.steps
     .filter((step) => step.status !== 'abandoned')
     .flatMap(({ parts }) => parts)
     .flatMap((part) => {
-      if (part.type === 'steering') return textsOf(part.parts)
-      return part.type === 'text' ? [part.text] : []
+      if (part.type === 'steering') return textsOf(part.parts, 'user')
+      return part.type === 'text' ? [{ role: message.role, text: part.text }] : []
     })
-    .join('\n')
 }
 
-const textsOf = (parts: readonly UserPart[]): readonly string[] =>
-  parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+const textsOf = (parts: readonly UserPart[], role: Message['role']): readonly SaidText[] =>
+  parts.flatMap((part) => (part.type === 'text' ? [{ role, text: part.text }] : []))
 
-/** Of a text so many different words can be found: a message of a million characters is not worth more. */
+/** Who said the first hit in a message: in a turn a person, too, who spoke while it ran (IN3). */
+export const hitRoleOf = (message: Message, terms: SearchTerms): Message['role'] =>
+  saidIn(message).find(({ text }) => toSnippet(text, terms).ranges.length > 0)?.role ?? message.role
+
+/** The most different words of one text that are indexed: a message of a million characters is not worth more. */
 const mostWords = 20_000
-const longestWord = 64
-/** So much of it is looked at: what a stranger imports may be many times longer, and is read on a thread that others need. */
+/** And the most characters in them: the index of PostgreSQL takes 1 MiB of words for one text. */
+const mostWordChars = 300_000
+/** No query is longer, so that words are compared as a whole. */
+const longestWord = 500
+/**
+ * The most characters of one text that are read: an import may contain much longer ones, and this runs on the
+ * event loop.
+ */
 const longestText = 1_000_000
 
-/** Letters and digits. What is written without spaces between words is taken letter by letter. */
+/** Letters and digits. Scripts without spaces between words are split letter by letter. */
 const wordPattern =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{N}\p{M}])+/gu
 
-/** Without case and accents, each once. Every store and every query uses these, so all find the same. */
+/** Without case and accents, each word once. Every store and every query uses these, so all find the same. */
 export function toSearchWords(text: string): readonly string[] {
   const words = new Set<string>()
-  // Most words of a text have been in it before: made plain once, not each time.
+  // Most words of a text repeat: each is normalised once.
   const seen = new Set<string>()
-  for (const [found] of text.slice(0, longestText).matchAll(wordPattern)) {
-    if (seen.has(found)) continue
-    seen.add(found)
-    for (const word of normalize(found)) words.add(word)
-    if (words.size >= mostWords) break
+  let chars = 0
+  for (const [token] of text.slice(0, longestText).matchAll(wordPattern)) {
+    if (seen.has(token)) continue
+    seen.add(token)
+    for (const word of normalize(token)) {
+      words.add(word)
+      chars += word.length
+    }
+    if (words.size >= mostWords || chars >= mostWordChars) break
   }
   return [...words]
 }
@@ -51,16 +74,19 @@ function normalize(word: string): readonly string[] {
   )
 }
 
-/** What is searched for: all of these words, of which the last may be the beginning of one. */
+/** The terms of a search: all of these words, of which the last may be the beginning of one. */
 export interface SearchTerms {
   readonly words: readonly string[]
-  /** The beginning of a word. Null where the last word is whole: something stands after it, or it is a single letter. */
+  /**
+   * The beginning of a word. Null where the last word is complete: another character follows it, or it is a
+   * single letter.
+   */
   readonly prefix: string | null
 }
 
 const mostTerms = 16
 
-/** Null: there is no word in it. */
+/** Null: the query contains no word. */
 export function parseSearchTerms(query: string): SearchTerms | null {
   const words = toSearchWords(query).slice(0, mostTerms)
   const last = words.at(-1)
@@ -69,14 +95,14 @@ export function parseSearchTerms(query: string): SearchTerms | null {
   return isOpen ? { words: words.slice(0, -1), prefix: last } : { words, prefix: null }
 }
 
-/** Whether a text with these words is found. */
+/** Whether a text with these words matches. */
 export function matchesTerms(words: ReadonlySet<string>, terms: SearchTerms): boolean {
   const { prefix } = terms
   if (!terms.words.every((word) => words.has(word))) return false
   return prefix === null || [...words].some((word) => word.startsWith(prefix))
 }
 
-/** A piece of a text around what was found, and where in the piece that stands, as `[start, end]` in UTF-16 units. */
+/** An excerpt of a text around the first hit, and the hits in it, as `[start, end]` in UTF-16 units. */
 export interface SearchSnippet {
   readonly snippet: string
   readonly ranges: readonly (readonly [number, number])[]
@@ -85,17 +111,17 @@ export interface SearchSnippet {
 const before = 48
 const longest = 200
 
-/** Around the first hit. Plain text on one line: whoever shows it marks the ranges. */
+/** The excerpt around the first hit: plain text on one line; the client marks the ranges. */
 export function toSnippet(text: string, terms: SearchTerms): SearchSnippet {
   const line = text.slice(0, longestText).replaceAll(/\s+/g, ' ').trim()
   const misses = new Set<string>()
-  const isHit = (found: string) => {
-    if (misses.has(found)) return false
-    const hits = normalize(found).some(
+  const isHit = (token: string) => {
+    if (misses.has(token)) return false
+    const hits = normalize(token).some(
       (word) =>
         terms.words.includes(word) || (terms.prefix !== null && word.startsWith(terms.prefix)),
     )
-    if (!hits) misses.add(found)
+    if (!hits) misses.add(token)
     return hits
   }
   const hits: (readonly [number, number])[] = []
@@ -112,12 +138,12 @@ export function toSnippet(text: string, terms: SearchTerms): SearchSnippet {
   return {
     snippet: `${head}${line.slice(from, to)}${to < line.length ? '…' : ''}`,
     ranges: hits
-      .filter(([, end]) => end <= to)
-      .map(([start, end]) => [start + shift, end + shift] as const),
+      .filter(([start]) => start < to)
+      .map(([start, end]) => [start + shift, Math.min(end, to) + shift] as const),
   }
 }
 
-/** Some words before the hit, from the beginning of one. */
+/** The start of the excerpt: some words before the hit, at the beginning of one. */
 function wordStart(line: string, hit: number): number {
   const earliest = Math.max(0, hit - before)
   if (earliest === 0) return 0
@@ -125,6 +151,6 @@ function wordStart(line: string, hit: number): number {
   return space === -1 || space >= hit ? hit : space + 1
 }
 
-/** Never between the two halves of a character. */
+/** Never between the two halves of a surrogate pair. */
 const wholeEnd = (line: string, end: number): number =>
   /[\uDC00-\uDFFF]/.test(line.charAt(end)) ? end - 1 : end

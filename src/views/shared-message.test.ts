@@ -72,7 +72,7 @@ const turn: Turn = {
   ],
 }
 
-it('[FK5] shares what was said and done, and no field that nobody decided to share', () => {
+it('[FK5] shares texts, calls and results, and no field that is not listed', () => {
   const shared = toSharedMessage(turn, 7)
   expect(JSON.stringify(shared)).not.toContain(secret)
   expect(shared).toEqual({
@@ -111,7 +111,7 @@ it('[FK5] shares no answer that is being made or waits, and no instructions', ()
   expect(toSharedMessage({ ...turn, progress: { status: 'running' } }, 1)).toBeNull()
   const waiting = { status: 'waiting', waitingFor: 'approval' } as const
   expect(toSharedMessage({ ...turn, progress: waiting }, 1)).toBeNull()
-  const said: Omit<UserMessage, 'role'> = {
+  const message: Omit<UserMessage, 'role'> = {
     id: parseMessageId('u'),
     seq: 9,
     parts: [{ type: 'text', text: 'Hi' }],
@@ -119,8 +119,8 @@ it('[FK5] shares no answer that is being made or waits, and no instructions', ()
     metadata: secret,
     versions: turn.versions ?? [],
   }
-  expect(toSharedMessage({ ...said, role: 'system' }, 1)).toBeNull()
-  expect(toSharedMessage({ ...said, role: 'user' }, 2)).toEqual({
-    ...{ role: 'user', id: 'u', seq: 2, parts: said.parts, createdAt: 1 },
+  expect(toSharedMessage({ ...message, role: 'system' }, 1)).toBeNull()
+  expect(toSharedMessage({ ...message, role: 'user' }, 2)).toEqual({
+    ...{ role: 'user', id: 'u', seq: 2, parts: message.parts, createdAt: 1 },
   })
 })

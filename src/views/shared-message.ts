@@ -2,27 +2,27 @@ import type { Call } from '../core/call.ts'
 import { type Message, type Part, isTurn, type Step, type Turn } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 
-/** In the place of the names of people: who decided is known to the owner of the thread alone. */
-const someone = 'owner'
+/** Replaces the names of people: only the owner of the thread may see who decided. */
+const anonymous = 'owner'
 
 /**
- * A message as everybody may see it who has the link (FK5): what was said and done, and nothing that only its owner, the host or a
- * provider has a use for. Each field is named here, so that one that comes later is not shared before somebody thought
- * of it. Null: it is not shown at all.
+ * A message as every reader of the link may see it (FK5): texts, calls and results, and nothing that only its owner, the
+ * host or a provider uses. Each shared field is listed here, so that a new field is not shared by default. Null: the
+ * message is not shown at all.
  *
- * @param nth its place among those that are shared: readers do not see the thread's own numbers
+ * @param nth its position among the shared messages: readers do not see the thread's own seqs
  */
 export function toSharedMessage(message: Message, nth: number): Message | null {
   const { id, createdAt } = message
   if (!isTurn(message)) {
-    // Instructions that came with the thread are the host's.
+    // System messages that came with the thread are the host's.
     if (message.role !== 'user') return null
     return { role: 'user', id, seq: nth, parts: message.parts, createdAt }
   }
   return toSharedTurn(message, nth)
 }
 
-/** The same of a turn that has ended. One that runs or waits is not shared: it may say anything yet. */
+/** The same for a turn that has ended. A turn that runs or waits is not shared: its content is not final. */
 export function toSharedTurn(turn: Turn, nth: number): Turn | null {
   const { role, id, createdAt, replyTo, progress, unreadable } = turn
   if (progress.status !== 'ended') return null
@@ -88,13 +88,13 @@ function toSharedCall(call: Call): Call {
         decision === undefined
           ? undefined
           : withDefined(
-              { kind: decision.kind, by: someone, at: decision.at, inputHash: '' },
+              { kind: decision.kind, by: anonymous, at: decision.at, inputHash: '' },
               {
                 feedback: decision.feedback,
                 automatic: decision.automatic,
               },
             ),
-      resolution: resolution && { kind: resolution.kind, by: someone, at: resolution.at },
+      resolution: resolution && { kind: resolution.kind, by: anonymous, at: resolution.at },
     },
   )
   switch (call.state) {
@@ -114,7 +114,7 @@ function toSharedCall(call: Call): Call {
       return { ...base, state: call.state, cause: call.cause, endedAt: call.endedAt }
     case 'unknown':
       return { ...base, state: call.state, cause: call.cause, endedAt: call.endedAt }
-    // Nothing of a turn that has ended is open; a damaged one may say so.
+    // An ended turn has no open call; a damaged one may.
     case 'streaming':
     case 'awaiting-approval':
     case 'ready':

@@ -17,12 +17,12 @@ it.each([
   ['snake_case and __bold__ names', 'snake_case and bold names'],
   ['\u202Eevil\u202C\u0000 title\uFEFF', 'evil title'],
   ['C++ or Rust?', 'C++ or Rust?'],
-])('[FK3] %j becomes a title of one plain line', (said, title) => {
-  expect(toTitleText(said)).toBe(title)
+])('[FK3] %j becomes a title of one plain line', (output, title) => {
+  expect(toTitleText(output)).toBe(title)
 })
 
-it.each(['', ' \n ', '"…"', '***', '...', '\u200B'])('[FK3] %j is no title', (said) => {
-  expect(toTitleText(said)).toBeNull()
+it.each(['', ' \n ', '"…"', '***', '...', '\u200B'])('[FK3] %j is no title', (output) => {
+  expect(toTitleText(output)).toBeNull()
 })
 
 it('[FK3] what is too long is cut at a word, or anywhere where there is none, and never inside a character', () => {

@@ -1,15 +1,15 @@
 import type { Message } from '../core/message.ts'
 import { searchTextOf } from './search-text.ts'
 
-/** The longest title that a model's words become, in characters. */
+/** The longest title that is made of a model's output, in characters. */
 export const longestMadeTitle = 80
 
 /**
- * What a model said as a title: its first line, without markdown, quotes and full stop, cut at a word. Null: there is nothing
- * in it that could be one.
+ * The title in a model's output: its first line, without markdown, quotes and full stop, cut at a word. Null:
+ * nothing in it can be a title.
  */
-export function toTitleText(said: string): string | null {
-  const line = said
+export function toTitleText(output: string): string | null {
+  const line = output
     .toWellFormed()
     .split('\n')
     .map((each) => plain(each))
@@ -17,7 +17,7 @@ export function toTitleText(said: string): string | null {
   return line === undefined ? null : cut(line)
 }
 
-/** Controls, and marks that turn the direction of what stands around them. */
+/** Control characters, and marks that change the text direction. */
 const invisible = /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\uFEFF]/gu
 
 function plain(line: string): string {
@@ -50,7 +50,7 @@ const quotes: readonly (readonly [string, string])[] = [
   ['『', '』'],
 ]
 
-/** Without the quotes around all of it; those inside belong to it. */
+/** Without the quotes around the whole text; those inside belong to it. */
 function unquoted(text: string): string {
   for (const [open, close] of quotes) {
     if (text.length < 2 || !text.startsWith(open) || !text.endsWith(close)) continue
@@ -70,18 +70,18 @@ function cut(line: string): string {
   return `${(end > longestMadeTitle / 2 ? head.slice(0, end) : head).trimEnd()}…`
 }
 
-/** By these words a model can see what it is asked for. */
+/** The beginning of the prompt, by which a scripted model recognises the request for a title. */
 export const titlePromptStart = 'The conversation to name:'
 
 const mostCharsOfEach = 2_000
 
-/** What the model is sent to find a title: the beginning of the conversation, each message cut. Null: no word was said. */
+/** The prompt for a title: the beginning of the conversation, each message cut. Null: there is no text. */
 export function toTitlePrompt(messages: readonly Message[]): string | null {
-  const said = messages.flatMap((message) => {
+  const texts = messages.flatMap((message) => {
     const text = searchTextOf(message).trim()
     if (text === '' || message.role === 'system') return []
     const who = message.role === 'assistant' ? 'Assistant' : 'User'
     return [`${who}: ${text.slice(0, mostCharsOfEach).toWellFormed()}`]
   })
-  return said.length === 0 ? null : [titlePromptStart, ...said].join('\n\n')
+  return texts.length === 0 ? null : [titlePromptStart, ...texts].join('\n\n')
 }

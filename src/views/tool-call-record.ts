@@ -9,47 +9,47 @@ import type { Json } from '../core/json.ts'
 import type { Turn } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { projectArguments } from './call-arguments.ts'
-import { type ChatStatus, chatStatusOf, type Validated, validatedOf } from './call-words.ts'
+import { type ChatStatus, chatStatusOf, type Validated, validatedOf } from './call-status.ts'
 import { commentaryOf } from './commentary.ts'
 import { toIsoDate } from './iso-date.ts'
 import { toKnownCall } from './known-call.ts'
 import { type LazyOptions, projectOutput } from './lazy-output.ts'
 import { partialResultOf } from './result-value.ts'
-import { errorTextOf } from './wording.ts'
+import { errorTextOf } from './call-error-text.ts'
 
-/** A call by itself, with all that is known of it (CL8). */
+/** A call by itself, with all its data (CL8). */
 export interface ToolCallRecord {
-  /** Made by the server, and unique everywhere. */
+  /** Made by the server, and globally unique. */
   readonly id: string
-  /** What the provider called it; not unique. */
+  /** The provider's id of the call; not unique. */
   readonly providerCallId: string
   readonly messageId: string
   readonly threadId: string
   /** The name of the tool. */
   readonly name: string
-  /** What the tool was or will be called with; while it streams in, as much as can be read. */
+  /** The arguments that the tool was or will be called with; while they stream in, the part that can be parsed. */
   readonly arguments: Json
-  /** There exactly when `state` is `succeeded`; `null` is a result. */
+  /** Present exactly when `state` is `succeeded`; `null` is a result. */
   readonly result?: Json
-  /** Why there is no result, for people. Only on a call that has ended without one. */
+  /** Why there is no result, for people. Only on a call that ended without one. */
   readonly error?: string
-  /** What the call had given when it was broken off, where that was kept. */
+  /** The partial output of a call that was broken off, where it was kept. */
   readonly partialResult?: Json
-  /** Where it stands. */
+  /** The state of the call. */
   readonly state: CallState
-  /** What led to an end without a result. */
+  /** Why the call ended without a result. */
   readonly cause?: CallCause
-  /** It is open: something can still happen to it. */
+  /** Whether it is open: its state can still change. */
   readonly isPartial: boolean
-  /** The state in the words of the chat view. */
+  /** The state as the chat view names it. */
   readonly status: ChatStatus
-  /** The state in the words of the AI SDK 4 view. */
+  /** The approval as the AI SDK 4 view names it. */
   readonly validated: Validated
-  /** What the model said before it (CO1). */
+  /** The text of the model before the call (CO1). */
   readonly commentary?: string
   /** The model call that it belongs to, from 0. */
   readonly step: number
-  /** When it was first heard of, as an ISO date. */
+  /** When its first event was stored, as an ISO date. */
   readonly createdAt: string
   /** When its tool began. */
   readonly startedAt?: string
@@ -63,7 +63,7 @@ export interface ToolCallRecord {
 export interface ToolCallList {
   /** In call order. */
   readonly toolCalls: readonly ToolCallRecord[]
-  /** The turn is over: nothing here will change, and nothing will be added. */
+  /** Whether the turn has ended: nothing here will change, and nothing will be added. */
   readonly isComplete: boolean
 }
 
@@ -80,7 +80,7 @@ export function projectToolCall(
   return toRecord(call, commentary, turn, threadId, options)
 }
 
-/** In call order: what is open or succeeded, or with `include: 'all'` every call (CL9). */
+/** In call order: the calls that are open or succeeded, or with `include: 'all'` every call (CL9). */
 export function projectToolCalls(
   turn: Turn,
   threadId: string,

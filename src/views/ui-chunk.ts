@@ -68,7 +68,7 @@ export type UiTextChunk =
 /** One chunk of an AI SDK UI message stream. */
 export type UiChunk =
   | { readonly type: 'start'; readonly messageId: string; readonly messageMetadata?: Json }
-  /** It has changed since the start. */
+  /** The metadata changed since the start. */
   | { readonly type: 'message-metadata'; readonly messageMetadata: Json }
   | { readonly type: 'start-step' }
   | { readonly type: 'finish-step' }
@@ -79,7 +79,7 @@ export type UiChunk =
   | { readonly type: 'error'; readonly errorText: string }
   | UiTextChunk
   | UiToolChunk
-  /** What arrives whole is the same in a message and in a stream. */
+  /** Parts that arrive whole are the same in a message and in a stream. */
   | UiItemPart
   | UiSteeringPart
   | UiNotePart

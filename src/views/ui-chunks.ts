@@ -2,34 +2,33 @@ import { isOpenCall } from '../core/call.ts'
 import type { Part, Step, Turn } from '../core/message.ts'
 import type { FinishReason } from '../core/usage.ts'
 import { withDefined } from '../core/with-defined.ts'
+import { toClientJson } from './client-json.ts'
 import { hasModelFailures, shownMetadata } from './shown-metadata.ts'
 import { sameJson } from './same-json.ts'
 import { shownPartsOf } from './shown-parts.ts'
 import type { UiChunk } from './ui-chunk.ts'
-import { projectNotePart, type UiNotePart, withdrawnNotePart } from './ui-note-part.ts'
+import { projectNotePart } from './ui-note-part.ts'
 import { projectUiPart, type UiOptions } from './ui-part.ts'
 import { partChunks } from './ui-part-chunks.ts'
 
 /**
- * Where a client of a UI message stream stands: a value, so that it can be kept, dropped or made anew.
- * It never looks at events, only at what the client has and what there is now. So a stream goes on in
+ * The state of one client of a UI message stream: a value, so that it can be kept, dropped or created again.
+ * It never depends on events, only on what the client has and on the current turn. So a stream continues in
  * the same way after a gap, after the turn has ended, and from nothing.
  */
 export interface UiChunkCursor {
   readonly options: UiOptions
-  /** The state that the client has been brought to. */
+  /** The state of the turn that the client has. */
   readonly turn: Turn | null
   /** `start` was sent, and no `finish` since. */
   readonly isOpen: boolean
-  /** The place in `steps` of the last step that the client knows of; -1 for none. */
+  /** The index in `steps` of the last step that the client has; -1 for none. */
   readonly lastStep: number
-  /** `finish-step` of that step is still to come. */
+  /** The client has not got the `finish-step` of that step. */
   readonly isStepOpen: boolean
-  /** The client has a note of how the turn ended, at some time. */
-  readonly hasNote: boolean
 }
 
-/** `sent`: counts all that is in this state as sent, for a client that has it and goes on from there. */
+/** `sent`: counts everything in this state as sent, for a client that has it and continues from there. */
 export function createUiChunkCursor(
   options: UiOptions & { readonly sent?: Turn } = {},
 ): UiChunkCursor {
@@ -40,11 +39,10 @@ export function createUiChunkCursor(
     isOpen: false,
     lastStep: sent?.steps.findLastIndex((step) => isShown(step, sent, rest)) ?? -1,
     isStepOpen: false,
-    hasNote: sent !== undefined && projectNotePart(sent) !== null,
   }
 }
 
-/** The chunks from what the cursor's client has to the state of the turn now. */
+/** The chunks that bring the cursor's client to the current state of the turn. */
 export function nextChunks(
   cursor: UiChunkCursor,
   turn: Turn,
@@ -54,9 +52,19 @@ export function nextChunks(
   let { lastStep, isStepOpen } = cursor
   const isRunning = turn.progress.status === 'running'
 
+  const note = projectNotePart(turn)
+  const seenNote = cursor.turn === null ? null : projectNotePart(cursor.turn)
+  let isNoteDue = note !== null && !sameJson(seenNote?.data, note.data)
+  // Where the client has none, it comes where a client that saw the first end has it; otherwise it stays where it is.
+  const notePlace = (seenNote === null ? turn.continuedAfter : undefined) ?? turn.steps.length
+
   for (const [index, step] of turn.steps.entries()) {
     const before = cursor.turn?.steps[index]
     if (before === step || (index < lastStep && before === undefined)) continue
+    if (note !== null && isNoteDue && index >= notePlace) {
+      chunks.push(note)
+      isNoteDue = false
+    }
     for (const chunk of stepChunks(cursor, before, step, turn, index >= lastStep)) {
       if (index > lastStep) {
         if (isStepOpen) chunks.push({ type: 'finish-step' })
@@ -71,15 +79,14 @@ export function nextChunks(
   if (metadata !== undefined && !sameJson(metadata, cursor.turn && shownMetadata(cursor.turn))) {
     chunks.push({ type: 'message-metadata', messageMetadata: metadata })
   }
-  const note = notePart(turn, cursor.hasNote)
-  const hadNote = cursor.turn === null ? null : notePart(cursor.turn, cursor.hasNote)
-  if (note !== null && !sameJson(hadNote?.data, note.data)) chunks.push(note)
+  if (note !== null && isNoteDue) chunks.push(note)
   if (isStepOpen && isStepOver(turn.steps[lastStep], isRunning)) {
     chunks.push({ type: 'finish-step' })
     isStepOpen = false
   }
 
-  // A run that left nothing to see, and was over before anybody looked, was there all the same: its reader is told.
+  // A run without any parts that ended between two reads still gets a `start` and a `finish`, so that its
+  // reader sees it.
   const hasMoved = cursor.turn === null || cursor.turn.lastSeq !== turn.lastSeq
   const begins = !cursor.isOpen && (hasMoved || isRunning || chunks.length > 0)
   if (begins) chunks.unshift(startChunk(turn))
@@ -92,9 +99,8 @@ export function nextChunks(
       isOpen: isOpen && isRunning,
       lastStep,
       isStepOpen,
-      hasNote: note !== null,
     },
-    chunks,
+    chunks: chunks.map(toClientJson),
   }
 }
 
@@ -117,10 +123,10 @@ function* stepChunks(
 const isShown = (step: Step, turn: Turn, options: UiOptions): boolean =>
   step.parts.some((part) => projectUiPart(part, turn, options) !== null)
 
-/** As the AI SDK does it, a step is over when its calls are, or when the turn no longer runs. */
+/** As in the AI SDK, a step is over when its calls are, or when the turn no longer runs. */
 function isStepOver(step: Step | undefined, isRunning: boolean): boolean {
   if (step === undefined) return true
-  // Clients forget open text at the end of a step, and could then not be sent the rest of it.
+  // Clients drop open text at the end of a step, and could then not receive the rest of it.
   if (shownPartsOf(step).some(isOpenText)) return false
   return !isRunning || (step.status !== 'open' && !step.parts.some(isOpenCallPart))
 }
@@ -128,10 +134,6 @@ function isStepOver(step: Step | undefined, isRunning: boolean): boolean {
 const isOpenText = (part: Part): boolean =>
   (part.type === 'text' || part.type === 'reasoning') && part.state === 'streaming'
 const isOpenCallPart = (part: Part): boolean => part.type === 'call' && isOpenCall(part)
-
-/** A client cannot be made to forget a part: a note of an ending that was not the last is emptied. */
-const notePart = (turn: Turn, hasNote: boolean): UiNotePart | null =>
-  projectNotePart(turn) ?? (hasNote ? withdrawnNotePart(turn) : null)
 
 const startChunk = (turn: Turn): UiChunk =>
   withDefined({ type: 'start', messageId: turn.id } as const, {
@@ -142,7 +144,7 @@ function finishChunks({ progress, steps }: Turn): readonly UiChunk[] {
   const last = steps.at(-1)
   const reason = last?.status === 'ended' ? last.finishReason : 'other'
   if (progress.status === 'ended' && progress.ending.kind === 'failed') {
-    // A client drops whatever follows an error.
+    // A client ignores everything after an error.
     return [
       { type: 'finish', finishReason: 'error' },
       { type: 'error', errorText: progress.ending.error.message },

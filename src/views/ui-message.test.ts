@@ -28,7 +28,7 @@ const record = (approval: 'required' | 'not-required'): TurnEventBody => ({
   approval,
 })
 const free = record('not-required')
-const asked = record('required')
+const requiresApproval = record('required')
 const started: TurnEventBody = { type: 'call-started', callId }
 const settled = (outcome: CallOutcome): TurnEventBody => ({ type: 'call-settled', callId, outcome })
 const decided = (decision: Partial<Decision>): TurnEventBody => ({
@@ -69,18 +69,18 @@ describe('a call in a UI message', () => {
     })
   })
 
-  test('[FD1] that waits shows the request, where the client knows requests', () => {
+  test('[FD1] that waits shows the request, where the client supports requests', () => {
     const requested = { ...whole, state: 'approval-requested', approval }
-    expect(toolOf([asked])).toEqual(requested)
-    expect(toolOf([asked], 5)).toEqual({ ...whole, state: 'input-available' })
-    expect(toolOf([asked], 6)).toEqual({ ...requested, title: 'Weather' })
-    expect(toolOf([asked], 7)).toEqual({ ...requested, title: 'Weather' })
+    expect(toolOf([requiresApproval])).toEqual(requested)
+    expect(toolOf([requiresApproval], 5)).toEqual({ ...whole, state: 'input-available' })
+    expect(toolOf([requiresApproval], 6)).toEqual({ ...requested, title: 'Weather' })
+    expect(toolOf([requiresApproval], 7)).toEqual({ ...requested, title: 'Weather' })
   })
 
   test('[FD1] that is ready or running has its arguments', () => {
     expect(toolOf([free])).toEqual({ ...whole, state: 'input-available' })
     expect(toolOf([free, started])).toEqual({ ...whole, state: 'input-available' })
-    expect(toolOf([asked, decided({})], 7)).toEqual({
+    expect(toolOf([requiresApproval, decided({})], 7)).toEqual({
       ...whole,
       title: 'Weather',
       state: 'input-available',
@@ -104,8 +104,11 @@ describe('a call in a UI message', () => {
     })
   })
 
-  test('[FD1] that was declined is denied, or failed where a client knows no denial', () => {
-    const bodies = [asked, decided({ kind: 'rejected', feedback: 'No.', automatic: true })]
+  test('[FD1] that was declined is denied, or failed where a client does not support denials', () => {
+    const bodies = [
+      requiresApproval,
+      decided({ kind: 'rejected', feedback: 'No.', automatic: true }),
+    ]
     const denied = { ...whole, state: 'output-denied' }
     const reason = { ...approval, approved: false, reason: 'No.' }
     expect(toolOf(bodies)).toEqual({ ...denied, approval: reason })
@@ -122,7 +125,7 @@ describe('a call in a UI message', () => {
     })
   })
 
-  test('[FD1] that no one was asked about cannot be denied', () => {
+  test('[FD1] without a request for approval cannot be denied', () => {
     const outcome = { state: 'denied', cause: 'superseded' } as const
     const errorText = 'Not run: you wrote again first.'
     expect(toolOf([free, settled(outcome)])).toEqual({ ...whole, state: 'output-error', errorText })
@@ -143,7 +146,7 @@ describe('a call in a UI message', () => {
     })
   })
 
-  test('[PG7] says where a result is that was left out', () => {
+  test('[PG7] links to a result that was left out', () => {
     const output = { kind: 'omitted', bytes: 20_000 } as const
     const turn = turnOf(begin, free, settled({ state: 'succeeded', output }))
     expect(partsOf(turn, { lazyHref: ({ id }) => `/calls/${id}` })?.[1]).toMatchObject({
@@ -198,14 +201,14 @@ describe('a turn as a UI message', () => {
     expect(projectUiMessage(turnOf(begin, over, end({ kind: 'superseded' })))).toBeNull()
   })
 
-  test('[ST2] that failed says so last, so that a reload says it too', () => {
+  test('[ST2] that failed ends with a note, so that a reload shows it too', () => {
     const error = { code: 'overloaded', message: 'Try later.' }
     const ending = { kind: 'failed', error } as const
     const turn = turnOf(begin, ...text('0', 'Hi'), { type: 'turn-ended', ending })
     expect(partsOf(turn)?.at(-1)).toEqual({
       type: 'data-holdfast',
       id: 'holdfast',
-      data: { status: 'failed', message: 'Try later.', canContinue: false },
+      data: { status: 'failed', message: 'Try later.', canContinue: true },
     })
     expect(partsOf(turnOf({ type: 'turn-ended', ending }))).toHaveLength(1)
   })

@@ -1,7 +1,7 @@
 import type { Turn, TurnEnding } from '../core/message.ts'
 import { endingNoteOf } from './ending-note.ts'
 
-/** Says how a turn ended that did not complete, so that a reload says what the live view said. */
+/** The note about a turn that did not complete, so that a reload shows the same as the live view. */
 export interface UiNotePart {
   readonly type: 'data-holdfast'
   readonly id: 'holdfast'
@@ -12,17 +12,16 @@ export interface UiNotePart {
   }
 }
 
-export function projectNotePart({ progress }: Turn): UiNotePart | null {
-  const note = progress.status === 'ended' ? endingNoteOf(progress.ending) : null
-  return progress.status !== 'ended' || note === null
-    ? null
-    : toNotePart({ status: progress.ending.kind, ...note })
-}
-
-/** For a client that has the note of an earlier ending of the turn, which has since gone on. */
-export function withdrawnNotePart({ progress }: Turn): UiNotePart {
+/**
+ * The note about the turn's end. A client cannot remove a part: in a turn that was continued, the note of its former end
+ * stays where it was, emptied or with the note of the present end.
+ */
+export function projectNotePart({ progress, continuedAfter }: Turn): UiNotePart | null {
   const status = progress.status === 'ended' ? progress.ending.kind : progress.status
-  return toNotePart({ status, message: '', canContinue: false })
+  const note = progress.status === 'ended' ? endingNoteOf(progress.ending) : null
+  if (note !== null) return toNotePart({ status, ...note })
+  const emptied = { status, message: '', canContinue: false }
+  return continuedAfter === undefined ? null : toNotePart(emptied)
 }
 
 const toNotePart = (data: UiNotePart['data']): UiNotePart => ({

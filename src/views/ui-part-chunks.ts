@@ -7,13 +7,13 @@ import { projectItemPart, projectSteeringPart, projectTextPart, type UiOptions }
 import { toolChunks } from './ui-tool-chunks.ts'
 import { vocabularyOf } from './ui-vocabulary.ts'
 
-/** A part, and the turn it is seen in. */
+/** A part, and the state of the turn that contains it. */
 interface SeenPart<P extends Part = Part> {
   readonly part: P
   readonly turn: Turn
 }
 
-/** What brings a client from one state of a part to another; from nothing, if it has none. */
+/** The chunks that bring a client from one state of a part to another; from nothing, if it has none. */
 export function partChunks(
   before: SeenPart | undefined,
   { part, turn }: SeenPart,
@@ -36,7 +36,7 @@ export function partChunks(
       const item = projectItemPart(part, vocabulary)
       if (item === null) return []
       if (before === undefined) return [item]
-      // Only data with an id can change, and a client finds it by its id, wherever it stands.
+      // Only data with an id can change; a client finds it by its id, at any position.
       return part.type === 'data' &&
         before.part.type === 'data' &&
         !sameJson(before.part.data, part.data)
@@ -52,18 +52,18 @@ function textChunks(before: TextPart | undefined, after: TextPart): readonly UiT
   const chunks: UiTextChunk[] = []
   const { providerMetadata } = projectTextPart(after)
   const delta = after.text.slice(before?.text.length ?? 0)
-  let isMetadataTold =
+  let isMetadataSent =
     before !== undefined && sameJson(projectTextPart(before).providerMetadata, providerMetadata)
   const withMetadata = <Chunk extends UiTextChunk>(chunk: Chunk) => {
     const sent = withDefined(chunk, {
-      providerMetadata: isMetadataTold ? undefined : providerMetadata,
+      providerMetadata: isMetadataSent ? undefined : providerMetadata,
     })
-    isMetadataTold = true
+    isMetadataSent = true
     return sent
   }
   if (before === undefined) chunks.push(withMetadata({ type: `${type}-start`, id }))
   if (delta !== '') chunks.push(withMetadata({ type: `${type}-delta`, id, delta }))
   if (after.state === 'done') chunks.push(withMetadata({ type: `${type}-end`, id }))
-  else if (!isMetadataTold) chunks.push(withMetadata({ type: `${type}-delta`, id, delta: '' }))
+  else if (!isMetadataSent) chunks.push(withMetadata({ type: `${type}-delta`, id, delta: '' }))
   return chunks
 }

@@ -2,7 +2,6 @@ import { assertNever } from '../core/assert-never.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { ItemPart, Part, SteeringPart, TextPart, Turn, UserPart } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { toClientJson } from './client-json.ts'
 import { toKnownCall } from './known-call.ts'
 import type { LazyOptions } from './lazy-output.ts'
 import { type UiToolPart, projectToolPart } from './ui-tool-part.ts'
@@ -11,29 +10,39 @@ import { type SdkVersion, type UiVocabulary, vocabularyOf } from './ui-vocabular
 export interface UiOptions extends LazyOptions {
   readonly sdk?: SdkVersion
   /**
-   * `include`: a `tool-<name>` part says the name in `toolName` too, as a `dynamic-tool` part does. No
-   * chunk of the AI SDK can bring it, so a message that a client built live never has it.
+   * `include`: a `tool-<name>` part has the name in `toolName` too, as a `dynamic-tool` part does. No chunk of the AI SDK
+   * can carry it, so a message that a client built live never has it.
    *
    * @default 'omit'
    */
   readonly toolNames?: ToolNames
+  /**
+   * `all`: with those keys that the JSON parser of AI SDK clients refuses, for an export: nothing that is stored is lost.
+   *
+   * @default 'accepted'
+   */
+  readonly keys?: 'accepted' | 'all'
 }
+/** Whether `tool-<name>` parts have `toolName`. */
 export type ToolNames = 'include' | 'omit'
 
+/** The fields that text and reasoning share. */
 export interface UiTextBase {
   readonly text: string
   readonly state: 'streaming' | 'done'
   readonly providerMetadata?: JsonObject
 }
+/** A text or reasoning part of a UI message. */
 export type UiTextPart =
   | (UiTextBase & { readonly type: 'text' })
   | (UiTextBase & { readonly type: 'reasoning'; readonly id: string })
 
+/** A part of a UI message that arrives whole. */
 export type UiItemPart =
   | Exclude<ItemPart, { readonly type: 'data' }>
   | { readonly type: `data-${string}`; readonly id?: string; readonly data: Json }
 
-/** What a person said while the turn ran (IN3): in AI SDK 7 a part of its own, before that one of data. */
+/** An input that joined the running turn (IN3): in AI SDK 7 a part of its own, before that a data part. */
 export type UiSteeringPart =
   | { readonly type: 'steering-message'; readonly id: string; readonly parts: readonly UserPart[] }
   | {
@@ -42,6 +51,7 @@ export type UiSteeringPart =
       readonly data: { readonly id: string; readonly parts: readonly UserPart[] }
     }
 
+/** A part of an AI SDK `UIMessage`. */
 export type UiPart =
   | { readonly type: 'step-start' }
   | UiTextPart
@@ -49,7 +59,7 @@ export type UiPart =
   | UiItemPart
   | UiSteeringPart
 
-/** Null for what a client of the version has no part for. */
+/** Null for a part that a client of the version does not support. */
 export function projectUiPart(
   part: Part,
   turn: Turn,
@@ -74,7 +84,7 @@ export function projectUiPart(
 export function projectTextPart(part: TextPart): UiTextPart {
   const base = withDefined(
     { text: part.text, state: part.state },
-    { providerMetadata: toClientJson(part.providerMetadata) },
+    { providerMetadata: part.providerMetadata },
   )
   return part.type === 'text'
     ? { type: 'text', ...base }
@@ -97,21 +107,21 @@ export function projectItemPart(
   switch (item.type) {
     case 'data': {
       const { name, id, data } = item
-      return toClientJson(withDefined({ type: `data-${name}`, data } as const, { id }))
+      return withDefined({ type: `data-${name}`, data } as const, { id })
     }
     case 'source-url':
     case 'source-document':
-      return toClientJson(item)
+      return item
     case 'file':
     case 'reasoning-file': {
       const { url, mediaType } = item
       const providerMetadata = extras ? item.providerMetadata : undefined
-      // Before there was a part of its own for them, what a model thought in pictures was a file.
+      // Before AI SDK 7 had a part for them, images in reasoning were files.
       const type = newItems ? item.type : 'file'
-      return toClientJson(withDefined({ type, url, mediaType }, { providerMetadata }))
+      return withDefined({ type, url, mediaType }, { providerMetadata })
     }
     case 'custom':
-      return newItems ? toClientJson(item) : null
+      return newItems ? item : null
     default:
       return assertNever(item)
   }

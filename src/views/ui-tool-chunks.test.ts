@@ -90,7 +90,7 @@ describe('the chunks of a turn', () => {
       {
         type: 'data-holdfast',
         id: 'holdfast',
-        data: { status: 'failed', message: 'Overloaded.', canContinue: false },
+        data: { status: 'failed', message: 'Overloaded.', canContinue: true },
       },
       { type: 'finish-step' },
       { type: 'finish', finishReason: 'error' },
@@ -110,7 +110,7 @@ describe('the chunks of a turn', () => {
     ])
   })
 
-  test('[FD1] replace data by its id, wherever it stands', () => {
+  test('[FD1] replace data by its id, at any position', () => {
     const add = (data: Json): TurnEventBody => ({
       type: 'item-added',
       item: { type: 'data', name: 'chart', id: 'x', data },
@@ -177,7 +177,7 @@ describe('the chunks of a turn', () => {
   })
 })
 
-test('[CL11] a call that is renamed is told anew, whether it streams or is whole', () => {
+test('[CL11] a call that is renamed is sent again, whether it streams or is complete', () => {
   const revise = (name: string, isPartial: boolean): TurnEventBody => ({
     type: 'call-revised',
     callId,
@@ -191,8 +191,8 @@ test('[CL11] a call that is renamed is told anew, whether it streams or is whole
     call: { ...call, dynamic: true },
   }
   const bodies = [begin, dynamic, revise('search', true), revise('find', true), revise('x', false)]
-  const told = chunksOf(bodies, everyCut(bodies)).slice(2)
-  expect(told.map((chunk) => ('toolName' in chunk ? chunk.toolName : chunk.type))).toEqual([
+  const sent = chunksOf(bodies, everyCut(bodies)).slice(2)
+  expect(sent.map((chunk) => ('toolName' in chunk ? chunk.toolName : chunk.type))).toEqual([
     'weather',
     'search',
     'tool-input-delta',

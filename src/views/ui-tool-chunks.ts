@@ -6,17 +6,17 @@ import { certainPrefix } from './certain-prefix.ts'
 import type { LazyHref } from './lazy-output.ts'
 import { sameJson } from './same-json.ts'
 import type { UiToolChunk } from './ui-chunk.ts'
-import { isToldAsText, projectToolPart, type UiToolPart } from './ui-tool-part.ts'
+import { isSentAsText, projectToolPart, type UiToolPart } from './ui-tool-part.ts'
 import type { UiVocabulary } from './ui-vocabulary.ts'
 
 interface ToolChunkContext {
   readonly vocabulary: UiVocabulary
   readonly lazyHref: LazyHref | undefined
-  /** Clients look for the call of a `tool-input-…` in the last step only, and else make a second part. */
+  /** Clients look for the call of a `tool-input-…` in the last step only, and otherwise add a second part. */
   readonly isInLastStep: boolean
 }
 
-/** What brings a client's part from one state of a call to another: from nothing, or over any gap. */
+/** The chunks that bring a client's part from one state of a call to another: from nothing, or over any gap. */
 export function toolChunks(
   before: Call | undefined,
   call: Call,
@@ -28,11 +28,11 @@ export function toolChunks(
   if (known !== undefined && sameJson(asJson(known), asJson(part))) return []
 
   const chunks: UiToolChunk[] = []
-  /** The state that the client's part is in after the chunks so far. */
+  /** The state of the client's part after the chunks so far. */
   let state = known?.state as UiToolPart['state'] | 'approval-responded' | undefined
   const text = textOf(call)
-  const said = before === undefined ? undefined : textOf(before)
-  let isInputSent = known !== undefined && text === said && sameHead(known, part)
+  const sentText = before === undefined ? undefined : textOf(before)
+  let isInputSent = known !== undefined && text === sentText && sameHead(known, part)
   const emitInput = (): void => {
     if (!isInLastStep) return
     if (text === undefined) {
@@ -44,9 +44,9 @@ export function toolChunks(
       state = 'input-available'
     } else {
       const isSameTool = known !== undefined && nameOf(known) === nameOf(part)
-      const goesOn = said !== undefined && isSameTool && text.startsWith(said)
-      if (!goesOn) chunks.push({ type: 'tool-input-start', ...headOf(call, part) })
-      const inputTextDelta = goesOn ? text.slice(said.length) : text
+      const isContinuation = sentText !== undefined && isSameTool && text.startsWith(sentText)
+      if (!isContinuation) chunks.push({ type: 'tool-input-start', ...headOf(call, part) })
+      const inputTextDelta = isContinuation ? text.slice(sentText.length) : text
       if (inputTextDelta !== '') {
         chunks.push({ type: 'tool-input-delta', toolCallId: call.id, inputTextDelta })
       }
@@ -55,8 +55,9 @@ export function toolChunks(
     isInputSent = true
   }
 
-  // Arguments that a person edited are told after the decision on them, below.
-  if (!isInputSent && (text !== undefined || known === undefined || said !== undefined)) emitInput()
+  // Arguments that a person edited are sent after the decision, below.
+  if (!isInputSent && (text !== undefined || known === undefined || sentText !== undefined))
+    emitInput()
   for (const chunk of approvalChunks(known, part, vocabulary)) {
     chunks.push(chunk)
     state = chunk.type === 'tool-approval-request' ? 'approval-requested' : 'approval-responded'
@@ -79,23 +80,23 @@ function approvalChunks(
     isAutomatic,
     signature,
   })
-  const isAsked = known?.approval !== undefined
+  const isRequested = known?.approval !== undefined
   switch (approvals) {
     case 'none':
       return []
     case 'requests-while-waiting':
-      return state === 'approval-requested' && !isAsked ? [request] : []
+      return state === 'approval-requested' && !isRequested ? [request] : []
     case 'requests':
-      return isAsked ? [] : [request]
+      return isRequested ? [] : [request]
     case 'requests-and-responses': {
-      if (approved === undefined) return isAsked ? [] : [request]
+      if (approved === undefined) return isRequested ? [] : [request]
       if (known?.approval?.approved === approved) return []
       const response = withDefined(
         { type: 'tool-approval-response', approvalId, approved } as const,
         { reason },
       )
-      // That a policy decided can be said with the request only.
-      return isAsked && isAutomatic === undefined ? [response] : [request, response]
+      // Only the request can carry that a policy decided.
+      return isRequested && isAutomatic === undefined ? [response] : [request, response]
     }
     default:
       return assertNever(approvals)
@@ -151,7 +152,7 @@ function headOf(call: Call, part: UiToolPart) {
   )
 }
 
-/** Whether the client has all that the arguments' chunks can tell. */
+/** Whether the client has everything that the chunks of the arguments carry. */
 function sameHead(known: UiToolPart, part: UiToolPart): boolean {
   const head = ({
     input,
@@ -168,6 +169,6 @@ const nameOf = (part: UiToolPart): string =>
 
 /** The text that a client has of a call's arguments, where it has them as text. */
 const textOf = (call: Call): string | undefined =>
-  call.input.kind === 'partial' && isToldAsText(call) ? certainPrefix(call.input.text) : undefined
+  call.input.kind === 'partial' && isSentAsText(call) ? certainPrefix(call.input.text) : undefined
 
 const asJson = (value: object): Json => value as Json

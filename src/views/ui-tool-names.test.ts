@@ -29,7 +29,7 @@ const withoutNames = (message: UiMessage) => ({
 const roundTrip = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
 it.each([5, 6, 7] as const)(
-  '[FD1] tool parts that say their name are what AI SDK %i takes, and it drops the name',
+  '[FD1] tool parts with their name are accepted by AI SDK %i, and it drops the name',
   async (sdk) => {
     let tools = 0
     for (let seed = 8_000; seed < 8_030; seed++) {

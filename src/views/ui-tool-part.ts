@@ -4,24 +4,26 @@ import type { Json, JsonObject } from '../core/json.ts'
 import { parsePartialJson } from '../core/partial-json.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { certainPrefix } from './certain-prefix.ts'
-import { toClientJson } from './client-json.ts'
 import { type LazyHref, projectOutput } from './lazy-output.ts'
 import type { UiVocabulary } from './ui-vocabulary.ts'
-import { errorTextOf } from './wording.ts'
+import { errorTextOf } from './call-error-text.ts'
 
+/** The approval of a tool part. */
 export interface UiApproval {
   readonly id: string
   readonly approved?: boolean
   readonly reason?: string
   readonly isAutomatic?: true
-  /** What a loop of the host's own signed its request with. */
+  /** The signature of a request by a loop of the host's own. */
   readonly signature?: string
 }
 
+/** A tool part by type, or a `dynamic-tool` by name. */
 export type UiToolKind =
   | { readonly type: `tool-${string}`; readonly toolName?: string }
   | { readonly type: 'dynamic-tool'; readonly toolName: string }
 
+/** The state of a tool part, with the fields of that state. */
 export type UiToolProgress =
   | { readonly state: 'input-streaming'; readonly rawInput?: string }
   | { readonly state: 'input-available' }
@@ -40,6 +42,7 @@ export type UiToolProgress =
     }
   | { readonly state: 'output-denied' }
 
+/** A tool part of an AI SDK `UIMessage`. */
 export type UiToolPart = UiToolKind &
   UiToolProgress & {
     readonly toolCallId: string
@@ -60,7 +63,7 @@ export function projectToolPart(
   const kind: UiToolKind = call.dynamic
     ? { type: 'dynamic-tool', toolName: call.name }
     : { type: `tool-${call.name}` }
-  const part: UiToolPart = withDefined(
+  return withDefined(
     { ...kind, toolCallId: call.id, ...progressOf(call, vocabulary, lazyHref) },
     {
       input: inputOf(call),
@@ -68,17 +71,16 @@ export function projectToolPart(
       providerExecuted: call.providerExecuted,
       title: extra(call.title),
       toolMetadata: extra(call.toolMetadata),
-      // A client without the extras is told with the whole arguments, and not before.
-      callProviderMetadata: isToldAsText(call)
+      // A client without the extras gets it with the complete arguments, and not before.
+      callProviderMetadata: isSentAsText(call)
         ? extra(call.providerMetadata)
         : call.providerMetadata,
     },
   )
-  return toClientJson(part)
 }
 
-/** Clients have the arguments of such a call as text and read them themselves. */
-export const isToldAsText = (call: Call): boolean =>
+/** Whether clients have the arguments of the call as text and parse them themselves. */
+export const isSentAsText = (call: Call): boolean =>
   call.input.kind === 'partial' && call.state !== 'ready' && call.state !== 'running'
 
 function inputOf({ input }: Call): Json | undefined {
@@ -127,12 +129,12 @@ function progressOf(
 function outputError(call: Parameters<typeof errorTextOf>[0]) {
   return withDefined(
     { state: 'output-error', errorText: errorTextOf(call) } as const,
-    // Clients keep it for tools they know by type and drop it for dynamic ones.
+    // Clients keep it for tools with a type and drop it for dynamic ones.
     { rawInput: call.dynamic ? undefined : rawInputOf(call) },
   )
 }
 
-/** Whoever asked knows the answer by the id that it asked with. */
+/** The requester matches the response by the id of its request. */
 const approvalIdOf = ({ id, approvalRequest }: Call): string =>
   approvalRequest?.id ?? `approval-${id}`
 

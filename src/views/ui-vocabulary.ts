@@ -1,11 +1,11 @@
-/** The major version of the AI SDK that reads what is written. */
+/** The major version of the client's AI SDK. */
 export type SdkVersion = 5 | 6 | 7
 
-/** What a client of a version can be told. A page shows what a stream could have said, and no more. */
+/** What a client of a version supports. A page shows what a stream can carry, and no more. */
 export interface UiVocabulary {
   /**
-   * `requests-while-waiting`: a request is sent only while its call waits, so that a client which
-   * knows no approvals can read everything else.
+   * `requests-while-waiting`: a request is sent only while its call waits, so that a client without support
+   * for approvals can read everything else.
    */
   readonly approvals: 'none' | 'requests-while-waiting' | 'requests' | 'requests-and-responses'
   /** Titles and tool metadata; provider metadata on the start of a call, on results and on files. */

@@ -1,8 +1,9 @@
 import type { UserMessage, UserPart } from '../core/message.ts'
 
+/** A file of a person's message. */
 export type UserFile = Omit<Extract<UserPart, { readonly type: 'file' }>, 'type'>
 
-/** The words of a message that a person wrote, for formats with one text per message. */
+/** The text of a person's message, for formats with one text per message. */
 export const userTextOf = (message: Pick<UserMessage, 'parts'>): string =>
   message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')
 

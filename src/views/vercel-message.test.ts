@@ -48,6 +48,31 @@ describe('a turn', () => {
     })
   })
 
+  it('[FD2 IN3] has what was answered before a person spoke in its place, and the final text as its content', () => {
+    const turn = turnOf(
+      ...[...say('Hello.'), stepEnded],
+      ...[
+        {
+          type: 'input-joined',
+          messageId: parseMessageId('st'),
+          parts: [{ type: 'text', text: 'And Oslo?' }],
+        } as const,
+      ],
+      ...[...step(1), ...call('a'), ...succeed('a', 12), stepEnded],
+      ...[...step(2), ...say(oslo.text), stepEnded, ended('completed')],
+    )
+    const message = projectVercelMessage(turn)
+    expect(message?.content).toBe(oslo.text)
+    expect(message?.parts?.map((part) => ('text' in part ? part.text : part.type))).toEqual([
+      'Hello.',
+      'tool-invocation',
+      oslo.text,
+    ])
+    expect(message?.annotations?.[0]).toEqual({
+      ...{ steering: 'st', step: 0, part: 1, text: 'And Oslo?' },
+    })
+  })
+
   it('[FD2] of text only has the text as its part and the one annotation', () => {
     expect(projectVercelMessage(turnOf(...say(oslo.text), stepEnded, ended('completed')))).toEqual({
       id: 'turn',
@@ -113,7 +138,7 @@ describe('a turn', () => {
 })
 
 describe('a call', () => {
-  it('[FD2 FD4] that is open says so, with as much of its arguments as has come', () => {
+  it('[FD2 FD4] that is open is shown as open, with the arguments so far', () => {
     const announced: TurnEventBody = {
       type: 'call-announced',
       callId: parseCallId('a'),

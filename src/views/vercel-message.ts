@@ -9,14 +9,14 @@ import {
 } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { projectArguments } from './call-arguments.ts'
-import { isCallComplete, type Validated, validatedOf } from './call-words.ts'
-import { answerOf, isAnswerStep, stepTextOf } from './commentary.ts'
+import { isCallComplete, type Validated, validatedOf } from './call-status.ts'
+import { answersOf, hasSteering, isAnswerStep, stepTextOf } from './commentary.ts'
 import { toIsoDate } from './iso-date.ts'
 import { toKnownCall } from './known-call.ts'
 import type { LazyHref, LazyOptions } from './lazy-output.ts'
 import { errorMarkOf, projectResultValue } from './result-value.ts'
 import { type Attempt, isBrokenAttempt } from './shown-parts.ts'
-import { userFilesOf, userTextOf } from './user-content.ts'
+import { type UserFile, userFilesOf, userTextOf } from './user-content.ts'
 import { projectExtraPart, type VercelInvocation, type VercelPart } from './vercel-part.ts'
 
 /** A message as AI SDK 4 has it. `parts` and `annotations` are on assistant messages only. */
@@ -30,12 +30,14 @@ export interface VercelMessage {
   readonly experimental_attachments?: readonly VercelAttachment[]
 }
 
+/** A file of a person's message, as in AI SDK 4. */
 export interface VercelAttachment {
   readonly name?: string
   readonly contentType: string
   readonly url: string
 }
 
+/** An annotation of an AI SDK 4 message. */
 export type VercelAnnotation =
   | {
       readonly toolCallId: string
@@ -45,12 +47,21 @@ export type VercelAnnotation =
       readonly isError?: false
     }
   | { readonly messageId: string; readonly isComplete: boolean }
-  /** The text part with this index is of an attempt that was broken off and made again (AG8). */
+  /** The text part with this index belongs to an attempt that was broken off and run again (AG8). */
   | { readonly part: number; readonly attempt: Attempt }
-  /** What a person said behind the step with this index, while the turn ran (IN3). */
-  | { readonly steering: string; readonly step: number; readonly text: string }
+  /**
+   * An input that joined after the step with this index, while the turn ran, and before the part with this index
+   * (IN3).
+   */
+  | {
+      readonly steering: string
+      readonly step: number
+      readonly part: number
+      readonly text: string
+      readonly files?: readonly UserFile[]
+    }
 
-/** FD2. `null` where there is nothing to show: never an empty bubble (FD3). */
+/** FD2. `null` where there is nothing to show: a client never gets an empty bubble (FD3). */
 export function projectVercelMessage(
   message: Message,
   options: LazyOptions = {},
@@ -74,18 +85,17 @@ function projectUserMessage(message: UserMessage): VercelMessage {
 }
 
 /**
- * What a turn's message has as annotations, each when it can first be said: those of its calls at once,
- * that of the message itself when the turn has come to rest.
+ * The annotations of a turn's message, each as soon as it is final or known: those of its calls at once, that
+ * of the message when the turn no longer runs.
  */
 export function projectVercelAnnotations(turn: Turn): readonly VercelAnnotation[] {
   const calls = [...callsOf(turn)].map((call) => annotateCall(toKnownCall(call, turn)))
-  const steering = turn.steps.flatMap(annotateSteering)
-  const hasAttempts = turn.steps.some(isBrokenAttempt)
-  if (turn.progress.status === 'running' && !hasAttempts) return [...calls, ...steering]
+  const hasPlaces = turn.steps.some((step) => isBrokenAttempt(step) || hasSteering(step))
+  if (turn.progress.status === 'running' && !hasPlaces) return calls
   const message = projectTurn(turn, {})
-  const attempts = message?.annotations?.filter((annotation) => 'attempt' in annotation) ?? []
+  const placed = message?.annotations?.filter((annotation) => 'part' in annotation) ?? []
   const isAtRest = turn.progress.status !== 'running' && message !== null
-  return [...calls, ...steering, ...attempts, ...(isAtRest ? [annotateTurn(turn)] : [])]
+  return [...calls, ...placed, ...(isAtRest ? [annotateTurn(turn)] : [])]
 }
 
 const annotateCall = (call: Call): VercelAnnotation => ({
@@ -95,10 +105,16 @@ const annotateCall = (call: Call): VercelAnnotation => ({
   ...errorMarkOf(call),
 })
 
-const annotateSteering = ({ parts, index }: Step): readonly VercelAnnotation[] =>
-  parts.flatMap((part) =>
-    part.type === 'steering' ? [{ steering: part.id, step: index, text: userTextOf(part) }] : [],
-  )
+const annotateSteering = (
+  { parts, index: step }: Step,
+  part: number,
+): readonly VercelAnnotation[] =>
+  parts.flatMap((steering) => {
+    if (steering.type !== 'steering') return []
+    const files = userFilesOf(steering)
+    const note = { steering: steering.id, step, part, text: userTextOf(steering) }
+    return [files.length === 0 ? note : { ...note, files }]
+  })
 
 const annotateTurn = ({ id: messageId, progress }: Turn): VercelAnnotation => ({
   messageId,
@@ -106,27 +122,26 @@ const annotateTurn = ({ id: messageId, progress }: Turn): VercelAnnotation => ({
 })
 
 function projectTurn(turn: Turn, { lazyHref }: LazyOptions): VercelMessage | null {
-  const answer = answerOf(turn)
-  const lastAnswerStep = turn.steps.findLast(isAnswerStep)
+  const answers = answersOf(turn)
+  const textByStep = new Map(answers.map(({ text, lastStep }) => [lastStep, text]))
   const parts: VercelPart[] = []
   const annotations: VercelAnnotation[] = []
   for (const step of turn.steps) {
     parts.push(...step.parts.flatMap(projectExtraPart))
-    // The answer is one text, and the last one: where it came in pieces they stand together.
-    const isAnswer = isAnswerStep(step)
-    const text = isAnswer ? (step === lastAnswerStep ? answer : '') : stepTextOf(step)
+    // An answer is one text part, where its last piece was: pieces of several steps are joined there.
+    const text = isAnswerStep(step) ? (textByStep.get(step) ?? '') : stepTextOf(step)
     if (text !== '' && isBrokenAttempt(step)) {
       annotations.push({ part: parts.length, attempt: 'abandoned' })
     }
     if (text !== '') parts.push({ type: 'text', text })
     addCalls(step, turn, lazyHref, parts, annotations)
-    annotations.push(...annotateSteering(step))
+    annotations.push(...annotateSteering(step, parts.length))
   }
   if (parts.length === 0) return null
   return {
     id: turn.id,
     role: 'assistant',
-    content: answer,
+    content: answers.at(-1)?.text ?? '',
     createdAt: toIsoDate(turn.createdAt),
     parts,
     annotations: [...annotations, annotateTurn(turn)],

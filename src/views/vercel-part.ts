@@ -2,6 +2,7 @@ import type { Json } from '../core/json.ts'
 import type { Part } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
 
+/** A part of an AI SDK 4 message. */
 export type VercelPart =
   | { readonly type: 'text'; readonly text: string }
   | {
@@ -21,6 +22,7 @@ export type VercelPart =
     }
   | { readonly type: 'file'; readonly mimeType: string; readonly data: string }
 
+/** A tool invocation of AI SDK 4. */
 export interface VercelInvocation {
   readonly state: 'partial-call' | 'call' | 'result'
   readonly step: number
@@ -30,7 +32,7 @@ export interface VercelInvocation {
   readonly result?: Json
 }
 
-/** Reasoning, sources and files stand before the text of their step. */
+/** Reasoning, sources and files come before the text of their step. */
 export function projectExtraPart(part: Part): readonly VercelPart[] {
   switch (part.type) {
     case 'reasoning':
@@ -50,7 +52,7 @@ export function projectExtraPart(part: Part): readonly VercelPart[] {
       ]
     }
     case 'file': {
-      // AI SDK 4 holds the bytes themselves; it has no place for a link.
+      // AI SDK 4 has the bytes in the part; it has no field for a link.
       const data = /^data:[^,]*;base64,(.*)$/s.exec(part.url)?.[1]
       return data === undefined ? [] : [{ type: 'file', mimeType: part.mediaType, data }]
     }

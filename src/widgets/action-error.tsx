@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** Why an action failed, beside what started it. */
+/** The error of a failed action, next to the control that started it. */
 export function ActionError({ error }: { readonly error: string | null }): ReactNode {
   if (error === null) return null
   return (

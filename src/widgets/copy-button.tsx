@@ -4,13 +4,13 @@ import { useStrings } from './strings-context.tsx'
 
 /** The props of `<CopyButton>`. */
 export interface CopyButtonProps {
-  /** What is copied; called when somebody clicks, so it may be costly. */
+  /** The text to copy; called on click, so it may be expensive. */
   readonly text: () => string
-  /** What the button says. */
+  /** The label of the button. */
   readonly label: string
 }
 
-/** Copies a text, and says for a moment that it did. Where a browser refuses its clipboard nothing happens. */
+/** Copies a text, and shows for a moment that it did. Where a browser refuses its clipboard nothing happens. */
 export function CopyButton({ text, label }: CopyButtonProps): ReactNode {
   const strings = useStrings()
   const [copied, setCopied] = useState(false)
@@ -24,9 +24,16 @@ export function CopyButton({ text, label }: CopyButtonProps): ReactNode {
     setCopied(true)
   }
   return (
-    <button type="button" className="hf-quiet" onClick={() => void copy().catch(() => undefined)}>
+    <button
+      type="button"
+      className="hf-quiet"
+      title={label}
+      onClick={() => void copy().catch(() => undefined)}
+    >
       <Icon name={copied ? 'check' : 'copy'} />
-      <span aria-live="polite">{copied ? strings.copied : label}</span>
+      <span className="hf-label" aria-live="polite">
+        {copied ? strings.copied : label}
+      </span>
     </button>
   )
 }

@@ -1,6 +1,6 @@
 import { endingNoteOf } from '../views/ending-note.ts'
 import { savingNoteOf } from '../views/saving-note.ts'
-import { errorTextOf } from '../views/wording.ts'
+import { errorTextOf } from '../views/call-error-text.ts'
 import type { Strings } from './strings.ts'
 
 const formatBytes = (bytes: number): string => {
@@ -35,7 +35,7 @@ const callStates: Strings['state'] = {
 
 const everythingIsSaved = 'Everything above is saved.'
 
-/** What the widgets say without a `<StringsProvider>`. */
+/** The strings of the widgets without a `<StringsProvider>`. */
 export const englishStrings: Strings = {
   thinking: 'Thinking…',
   working: (tool) => `${tool}…`,
@@ -68,7 +68,7 @@ export const englishStrings: Strings = {
   file: 'File',
   table: 'Table',
   task: 'Task',
-  attempt: 'An attempt that was broken off',
+  attempt: 'An interrupted attempt',
   state: callStates,
   callGroup(counts) {
     const total = counts.reduce((sum, [, count]) => sum + count, 0)
@@ -88,17 +88,17 @@ export const englishStrings: Strings = {
   reject: 'Reject',
   acceptAll: (count) => `Accept all ${count}`,
   rejectAll: (count) => `Reject all ${count}`,
-  feedback: 'Reason, if you reject (the assistant is told)',
+  feedback: 'Reason, if you reject (the assistant sees it)',
   decidedBy: (who, decision) => `${decision === 'accepted' ? 'Accepted' : 'Rejected'} by ${who}`,
-  unknownTitle: (tool) => `Nobody knows how “${tool}” ended`,
+  unknownTitle: (tool) => `The outcome of “${tool}” is unknown`,
   unknownBody:
-    'The work was broken off while this ran. It may or may not have taken effect. Everything else is saved.',
+    'The work was interrupted while this tool ran. It may or may not have taken effect. Everything else is saved.',
   retry: 'Run it again',
   done: 'It worked',
   skip: 'Skip it',
 
   loadResult: (size) => `Show the result (${size})`,
-  cardFailed: 'This card could not be drawn. The data is below.',
+  cardFailed: 'This card could not be displayed. The data is below.',
   items: (count) => (count === 1 ? '1 item' : `${count} items`),
   fields: (count) => (count === 1 ? '1 field' : `${count} fields`),
   more: (count) => `Show ${count} more`,
@@ -110,6 +110,8 @@ export const englishStrings: Strings = {
   answeredInstead: (model, failed) => `${model} answered, because ${failed} failed`,
 
   message: 'Message Holdfast…',
+  showAll: 'Show all',
+  showLess: 'Show less',
   you: 'You',
   assistant: 'Assistant',
   messages: 'Messages',
@@ -117,9 +119,10 @@ export const englishStrings: Strings = {
   stop: 'Stop',
   sendNext: 'Send next',
   steer: 'Send now, into the answer',
-  queue: 'Messages that wait',
+  steerHint: 'Enter: next · Ctrl+Enter: into this answer',
+  queue: 'Queued messages',
   waitingInputs: (count) =>
-    count === 1 ? '1 message waits for its turn.' : `${count} messages wait for their turn.`,
+    count === 1 ? '1 message is queued.' : `${count} messages are queued.`,
   heldBack: (count) =>
     count === 1
       ? 'Stopped. 1 message was held back.'
@@ -142,11 +145,11 @@ export const englishStrings: Strings = {
   rateAnswer: 'Rate this answer',
   rateUp: 'Good answer',
   rateDown: 'Bad answer',
-  feedbackComment: 'Say why, if you like',
+  feedbackComment: 'Comment (optional)',
   sendFeedback: 'Send',
   sharedNote: (sharedAt) =>
     `A shared conversation, as it was on ${sharedAt.toLocaleString('en', { dateStyle: 'long', timeStyle: 'short' })}.`,
-  refusedShare: 'There is nothing here, or it is no longer shared.',
+  refusedShare: 'This conversation does not exist, or it is no longer shared.',
   edit: 'Edit',
   save: 'Save and send',
   cancel: 'Cancel',

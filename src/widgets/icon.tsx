@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** The icons that the widgets draw with. */
+/** The icons of the widgets. */
 export type IconName =
   | 'check'
   | 'warning'
@@ -63,7 +63,7 @@ const paths: Readonly<Record<IconName, string>> = {
   refresh: 'M13 8a5 5 0 1 1-1.500-3.600M13 2.500v3h-3',
   chart: 'M2.500 2.500v11h11M4.500 10.500 7.500 7l2.500 2 3.500-4.500',
   code: 'M5.500 4.500 2 8l3.500 3.500M10.500 4.500 14 8l-3.500 3.500',
-  fork: 'M4.500 3v10M4.500 8c4 0 6.500-1 6.500-4.500M9 5l2-2 2 2',
+  fork: 'M8 13.500V9.500M4 2.500v2.500a3 3 0 0 0 3 3h2a3 3 0 0 0 3-3V2.500M8 8v2M2.200 4.300 4 2.500l1.800 1.800M10.200 4.300 12 2.500l1.800 1.800',
   attach:
     'M12.500 7.200 8 11.700a3 3 0 0 1-4.200-4.200l5.300-5.300a2 2 0 0 1 2.800 2.800L6.600 10.300a1 1 0 0 1-1.400-1.400l4.500-4.500',
   dots: 'M3.500 8h.01M8 8h.01M12.500 8h.01',
@@ -80,7 +80,7 @@ const paths: Readonly<Record<IconName, string>> = {
   download: 'M8 2.500v7.500M4.500 7 8 10.500 11.500 7M3 13.500h10',
 }
 
-/** Always beside words or in a labelled button, so it is hidden from screen readers. */
+/** Always next to text or in a labelled button, so it is hidden from screen readers. */
 export function Icon({ name }: { readonly name: IconName }): ReactNode {
   return (
     <svg className={`hf-icon hf-icon-${name}`} viewBox="0 0 16 16" aria-hidden="true">
@@ -89,5 +89,5 @@ export function Icon({ name }: { readonly name: IconName }): ReactNode {
   )
 }
 
-/** A circle that turns; hidden from screen readers, so words stand beside it. */
+/** A rotating circle; hidden from screen readers, so it needs text next to it. */
 export const Spinner = (): ReactNode => <span className="hf-spinner" aria-hidden="true" />

@@ -39,8 +39,8 @@ export {
   useChatActions,
   useChatTurn,
 } from './use-chat-adapter.ts'
-// What the signatures above are made of: whoever names a part of one needs its type.
+// Types that occur in the signatures above.
 export type { ApprovalRequest, CallBase, CallInput, CallOrigin, EndedCall } from '../core/call.ts'
 export type { AnswerLimit, TurnEnding, TurnError } from '../core/message.ts'
-export type { UnsuccessfulCall } from '../views/wording.ts'
+export type { UnsuccessfulCall } from '../views/call-error-text.ts'
 export type { InputMode, InputQueue, NewInput, QueuedInput } from '../core/queued-input.ts'

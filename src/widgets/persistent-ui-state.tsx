@@ -5,8 +5,8 @@ type PersistentUiState = Map<string, unknown>
 const PersistentUiStateContext = createContext<PersistentUiState | null>(null)
 
 /**
- * Holds what was opened or half typed below it. A virtual list unmounts a row that is scrolled far away;
- * without this its rows would come back closed and empty.
+ * Holds the UI state below it (what is expanded or half typed). A virtual list unmounts a row that is scrolled far
+ * away; without this its rows would come back collapsed and empty.
  */
 export function PersistentUiStateProvider(props: { readonly children: ReactNode }): ReactNode {
   const [state] = useState<PersistentUiState>(() => new Map())

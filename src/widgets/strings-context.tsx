@@ -5,9 +5,8 @@ import type { Strings } from './strings.ts'
 const StringsContext = createContext<Strings>(englishStrings)
 
 /**
- * Replaces some or all of the strings of the widgets below. Those that are left out stay as the provider
- * around it has them, or English.
- *
+ * Replaces some or all of the strings of the widgets below. Omitted ones stay as in the surrounding provider, or
+ * English.
  * @example
  * <StringsProvider strings={{ send: 'Envoyer', used: (count) => `${count} outils` }}>
  */
@@ -20,5 +19,5 @@ export function StringsProvider(props: {
   return <StringsContext.Provider value={strings}>{props.children}</StringsContext.Provider>
 }
 
-/** The strings in use here, for a widget of one's own. */
+/** The current strings, for a custom widget. */
 export const useStrings = (): Strings => useContext(StringsContext)

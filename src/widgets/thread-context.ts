@@ -5,19 +5,19 @@ import type { ThreadClient } from '../client/thread-snapshot.ts'
 export interface CurrentThread {
   /** Its id. */
   readonly threadId: string
-  /** What can be done with it, such as `send` and `stop`. */
+  /** Its operations, such as `send` and `stop`. */
   readonly client: ThreadClient
-  /** Nothing can be done with it: it is shown through a link (FK5). @default false */
+  /** Whether nothing can be changed: the thread is shown through a link (FK5). @default false */
   readonly isReadOnly?: boolean
-  /** Opens a thread that was made from this one. Without it there is no button for that. */
+  /** Opens a thread that was forked from this one. Without it there is no button for that. */
   readonly onFork?: ((threadId: string) => void) | undefined
 }
 
-/** Must stay the same object while text streams, or each delta would draw every widget below anew. */
+/** Must stay the same object while text streams, or each delta would render every widget below again. */
 const ThreadContext = createContext<CurrentThread | null>(null)
 export const ThreadProvider = ThreadContext.Provider
 
-/** The thread around this, for a card that sends a message or stops the turn. Throws without a `<Thread>`. */
+/** The surrounding thread, for a card that sends a message or stops the turn. Throws without a `<Thread>`. */
 export function useCurrentThread(): CurrentThread {
   const thread = useContext(ThreadContext)
   if (thread === null) throw new Error('Put a <Thread> around this.')

@@ -6,7 +6,10 @@ interface UsedAction {
   readonly run: (work: () => Promise<void>) => void
 }
 
-/** Runs what a person starts, one at a time, and has the message of a failure to be shown beside it. */
+/**
+ * Runs a user's actions, one at a time, and holds the error message of a failure. While it is busy the button is `aria-disabled`,
+ * not `disabled`: a disabled button loses the focus.
+ */
 export function useAction(): UsedAction {
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<string | null>(null)

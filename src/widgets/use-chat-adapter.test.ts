@@ -39,7 +39,7 @@ describe('a message of useChat as a turn', () => {
     )
   })
 
-  it('[FK6] has the arguments of a call as far as they have come, and says that they are not whole', () => {
+  it('[FK6] has the arguments of a call as far as they have arrived, marked as incomplete', () => {
     const [streaming] = callsOf(toTurn(message({ ...call, state: 'input-streaming' }), true)!)
     expect(streaming?.input).toEqual({ kind: 'partial', text: '{"city":"Paris"}' })
     const [ready] = callsOf(toTurn(message({ ...call, state: 'input-available' }), true)!)
@@ -64,7 +64,7 @@ describe('a message of useChat as a turn', () => {
     expect(statesOf(parts.slice(1), false)).toEqual(['ready'])
   })
 
-  it('[CD5] has a call once, as it last was', () => {
+  it('[CD5] has a call once, in its last state', () => {
     const parts = [
       { ...call, state: 'input-available' },
       { ...call, state: 'output-available', output: 1 },

@@ -7,7 +7,7 @@ import { isTurn, type Turn } from '../core/message.ts'
 import { readLegacyMessages } from '../import/read-legacy-messages.ts'
 import type { CallActions } from './call-actions.ts'
 
-/** As much of an AI SDK `UIMessage` as is read; what its parts hold is looked at with care. */
+/** The fields of an AI SDK `UIMessage` that are read; its parts are `unknown` and validated. */
 export interface ChatMessageLike {
   readonly id: string
   readonly role: string
@@ -15,14 +15,14 @@ export interface ChatMessageLike {
 }
 
 /**
- * A message of `useChat` as the turn that the widgets draw, for those who keep their own messages. It
- * is read into events and folded like everything else. `isLive`: `useChat` is still receiving it. Null for
- * a message that is not the assistant's.
+ * A message of `useChat` as the turn that the widgets render, for applications that keep their own messages. It is
+ * converted to events and folded like everything else. `isLive`: `useChat` is still receiving it. Null for a message
+ * that is not the assistant's.
  */
 export function toTurn(message: ChatMessageLike, isLive: boolean): Turn | null {
   if (message.role !== 'assistant') return null
   const { events } = readLegacyMessages([message], { format: 'ui', threadId: 'chat', at: 0 })
-  const changes = asFarAsItIs(message, isLive, events).map((event, index): Change => ({
+  const changes = withCurrentProgress(message, isLive, events).map((event, index): Change => ({
     kind: 'event',
     seq: index + 1,
     event: { ...event, seq: index + 1 },
@@ -30,7 +30,7 @@ export function toTurn(message: ChatMessageLike, isLive: boolean): Turn | null {
   return foldThread({ seq: 0, messages: [] }, changes).messages.find(isTurn) ?? null
 }
 
-/** What reading closes because old data is over, is still open here. */
+/** Removes the end events that the importer adds because old data is complete: this message is not. */
 function withoutEnd(events: readonly NewEvent[]): readonly NewEvent[] {
   const lastStep = events.findLastIndex(({ type }) => type === 'step-ended')
   return events.filter(
@@ -41,7 +41,7 @@ function withoutEnd(events: readonly NewEvent[]): readonly NewEvent[] {
   )
 }
 
-function asFarAsItIs(
+function withCurrentProgress(
   { parts }: ChatMessageLike,
   isLive: boolean,
   events: readonly NewEvent[],
@@ -49,11 +49,11 @@ function asFarAsItIs(
   if (isLive) return withProgress(parts, withoutEnd(events))
   const has = (state: string) => parts.some((part) => isJsonObject(part) && part['state'] === state)
   if (has('approval-requested')) return asPaused(events)
-  // All is answered, and useChat is about to send the answers.
+  // All approvals are answered, and useChat is about to send the answers.
   return has('approval-responded') ? withoutEnd(events) : events
 }
 
-/** What old data has of a call that was left behind while it ran is here what it says on its way (CL10). */
+/** The importer treats the preliminary output of a running call as abandoned; here it is progress (CL10). */
 const withProgress = (
   parts: readonly unknown[],
   events: readonly NewEvent[],
@@ -71,7 +71,7 @@ const withProgress = (
     ]
   })
 
-/** Its stream is over, but the turn is not: it goes on when somebody has answered. */
+/** The stream has ended, but the turn has not: it continues when the approvals are answered. */
 const asPaused = (events: readonly NewEvent[]): readonly NewEvent[] => [
   ...withoutEnd(events),
   ...events.flatMap((event): readonly NewEvent[] => {
@@ -80,15 +80,15 @@ const asPaused = (events: readonly NewEvent[]): readonly NewEvent[] => [
   }),
 ]
 
-/** `toTurn` in a component: the same turn as long as the message is the same object. */
+/** `toTurn` in a component: the same turn while the message is the same object. */
 export const useChatTurn = (message: ChatMessageLike, isLive: boolean): Turn | null =>
   useMemo(() => toTurn(message, isLive), [message, isLive])
 
-/** As much of what `useChat` returns as an answer to an approval needs. */
+/** The fields of `useChat`'s result that an answer to an approval needs. */
 export interface ChatLike {
-  /** Where the call is looked for that a person answers. */
+  /** Searched for the call that a person answers. */
   readonly messages: readonly ChatMessageLike[]
-  /** Takes the answer; there since AI SDK 6. */
+  /** Sends the answer; available since AI SDK 6. */
   readonly addToolApprovalResponse: (answer: {
     readonly id: string
     readonly approved: boolean
@@ -97,15 +97,15 @@ export interface ChatLike {
 }
 
 /**
- * What a person can do with the calls of `useChat`: accept and reject. The AI SDK has no answer with
- * other arguments, so they cannot be edited.
+ * What a person can do with the calls of `useChat`: accept and reject. The AI SDK has no answer with other arguments,
+ * so they cannot be edited.
  */
 export function useChatActions(chat: ChatLike): CallActions {
   const latest = useRef(chat)
   useEffect(() => {
     latest.current = chat
   })
-  // The same object as long as the page lives, so that a delta draws no card again.
+  // The same object for the life of the page, so that a delta renders no card again.
   return useMemo(
     () => ({
       editsArguments: false,

@@ -12,7 +12,7 @@ describe('the cards', () => {
     it(`[CD4] [CD5] draw old payloads: ${tool}, ${name}`, () => {
       const words = toWords(draw(succeeded(tool, input, output)))
       for (const each of shows) expect(words).toContain(each)
-      expect(words).not.toContain('could not be drawn')
+      expect(words).not.toContain('could not be displayed')
     })
   }
 

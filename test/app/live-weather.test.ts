@@ -37,9 +37,9 @@ describe('live weather', () => {
   })
 
   it.each([
-    ['error', 'The weather service answered 503.'],
-    ['nonsense', 'The weather service gave an answer that cannot be read.'],
-    ['half', 'The weather service gave an answer that cannot be read.'],
+    ['error', 'The weather service responded with 503.'],
+    ['nonsense', 'The weather service sent a response that cannot be read.'],
+    ['half', 'The weather service sent a response that cannot be read.'],
   ] as const)('fails and makes nothing up: %s', async (trouble, message) => {
     const { url } = await open(trouble)
     await expect(readLiveWeather('Paris', { url })).rejects.toThrow(message)
@@ -48,7 +48,7 @@ describe('live weather', () => {
   it('says that a place is not known, and that nobody is there', async () => {
     const service = await open()
     const { url } = service
-    const unknown = 'The weather service knows no place “Atlantis”.'
+    const unknown = 'The weather service has no place “Atlantis”.'
     await expect(readLiveWeather('Atlantis', { url })).rejects.toThrow(unknown)
     await service.close()
     const away = 'The weather service cannot be reached.'
@@ -57,7 +57,7 @@ describe('live weather', () => {
 
   it('does not wait for ever', async () => {
     const { url } = await open('silence')
-    const message = 'The weather service did not answer within 0.05 seconds.'
+    const message = 'The weather service did not respond within 0.05 seconds.'
     await expect(readLiveWeather('Paris', { url, timeoutMs: 50 })).rejects.toThrow(message)
   })
 

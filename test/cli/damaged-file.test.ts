@@ -37,7 +37,7 @@ describe('a database file that is damaged', () => {
     expect(code).toBe(1)
     const [first = '', ...rest] = out.trim().split('\n')
     expect(first).toMatch(/^damaged damaged-file: .*btreeInitPage\(\) returns error code 11/)
-    expect(rest.at(-1)).toContain('What is left cannot be mended from here')
+    expect(rest.at(-1)).toContain('The rest cannot be mended automatically')
     expect(out).not.toContain('--repair')
   })
 
@@ -47,7 +47,7 @@ describe('a database file that is damaged', () => {
       const { code, out, err } = await runHoldfast([...args, '--db', db])
       expect({ code, out }).toEqual({ code: 2, out: '' })
       expect(err).toBe(
-        'holdfast: The database file is damaged. It could not be read to its end: restore a backup, or see what `holdfast export` can still read.\n',
+        'holdfast: The database file is damaged. The check could not finish: restore a backup, or try what `holdfast export` can still read.\n',
       )
     }
   })

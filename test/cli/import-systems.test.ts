@@ -80,6 +80,7 @@ describe('a dry run', () => {
       ALTER TABLE threads DROP COLUMN pinned;
       ALTER TABLE threads DROP COLUMN archived;
       ALTER TABLE threads DROP COLUMN title_note;
+      DROP TABLE inputs;
       DROP TABLE shares;
       DROP TABLE share_messages;
       DROP TABLE search_threads;

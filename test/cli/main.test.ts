@@ -43,13 +43,13 @@ describe('holdfast', () => {
   it.each([
     [
       ['chekc'],
-      'There is no command "chekc". Did you mean "check"? Run `holdfast --help` for those there are.',
+      'There is no command "chekc". Did you mean "check"? Run `holdfast --help` for a list.',
     ],
-    [['check', '--fix'], 'Run `holdfast check --help` for what there is.'],
+    [['check', '--fix'], 'Run `holdfast check --help` for its options.'],
     [['import'], 'Name one file to import'],
     [['import', 'none.json'], 'There is no file none.json. Check the name.'],
     [['import', 'x.json', '--format', 'xml'], '--format is one of auto, ui,'],
-    [['export'], 'Name one thread, or say --all'],
+    [['export'], 'Name one thread, or pass --all'],
     [['export', '--all', '--db', 'mysql://x/y'], '--db is a file or a postgres:// URL.'],
   ])('%j: says what to do instead, and exits with 2', async (args, what) => {
     const { code, out, err } = await runHoldfast(args, { folder: temporaryFolder() })

@@ -101,8 +101,8 @@ export function temporaryFolder(files: Readonly<Record<string, string>> = {}): s
 
 function start(args: readonly string[], options: RunOptions): ChildProcess {
   const { env, folder, uid, largestFile } = options
-  const { PATH, HOME, SystemRoot, TMPDIR } = process.env
-  const base = { PATH, HOME, SystemRoot, TMPDIR, HOLDFAST_DEMO_DELAY_MS: '0' }
+  const { PATH, HOME, SystemRoot, TMPDIR, NODE_COMPILE_CACHE } = process.env
+  const base = { PATH, HOME, SystemRoot, TMPDIR, NODE_COMPILE_CACHE, HOLDFAST_DEMO_DELAY_MS: '0' }
   const flags = [...typeStripping, '--conditions=holdfast-source']
   const command = [process.execPath, ...flags, executable, ...args]
   const limited =

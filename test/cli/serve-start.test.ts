@@ -32,7 +32,9 @@ describe('holdfast serve, at its start', () => {
       env: { ...env, ...without(name) },
     })
     expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(err).toBe(`holdfast: The provider ${name} is not here. Run \`npm install ${name}\`.\n`)
+    expect(err).toBe(
+      `holdfast: The provider ${name} is not installed. Run \`npm install ${name}\`.\n`,
+    )
   })
 
   it('says that the driver for PostgreSQL is missing', async () => {
@@ -55,7 +57,7 @@ describe('holdfast serve, at its start', () => {
     ])
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toBe(
-      'holdfast: PostgreSQL cannot be reached at its address. Check the address in --db or HOLDFAST_DB, and that the server runs.\n',
+      'holdfast: PostgreSQL cannot be reached at its URL. Check the address in --db or HOLDFAST_DB, and that the server runs.\n',
     )
   })
 
@@ -72,9 +74,7 @@ describe('holdfast serve, at its start', () => {
     const folder = temporaryFolder({ 'holdfast.db': '' })
     const { code, err } = await runHoldfast([command, 'chat.db'], { folder })
     expect(code).toBe(2)
-    expect(err).toContain(
-      `does not know what to do with "chat.db". The database is named with --db.`,
-    )
+    expect(err).toContain(`has no use for "chat.db". Pass the database with --db.`)
   })
 
   // On Windows a browser is opened by the shell, which nothing can stand in for.

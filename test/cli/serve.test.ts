@@ -60,7 +60,9 @@ describe('holdfast serve', () => {
   it('[HT4] refuses to listen beyond this machine without a token', async () => {
     const { code, err, out } = await refuse(['--host', '0.0.0.0'])
     expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(err).toContain('To listen on 0.0.0.0, beyond this machine, set HOLDFAST_TOKEN')
+    expect(err).toContain(
+      'To listen on 0.0.0.0, which other machines can reach, set HOLDFAST_TOKEN',
+    )
   })
 
   it('[HT4] asks every caller for the token, where there is one', async () => {
@@ -124,7 +126,7 @@ describe('holdfast serve', () => {
     expect(stuck.out).toContain('damaged stuck-turn: thread first')
     const mended = await runHoldfast(['check', '--repair', '--db', db])
     expect(mended).toMatchObject({ code: 0 })
-    expect(mended.out).toContain('The process that ran it is gone.')
+    expect(mended.out).toContain('The process that ran it is dead.')
   })
 
   it('talks to the model that HOLDFAST_MODEL names', async () => {

@@ -32,6 +32,7 @@ export function reopenBeforeReads(first: Store, reopen: (store: Store) => Promis
       (await (await reopened()).readPlace?.(threadId, seq)) ?? null,
     readPath: async (...asked) => (await reopened()).readPath(...asked),
     readMessage: async (...asked) => (await reopened()).readMessage(...asked),
+    findInput: async (...asked) => (await (await reopened()).findInput?.(...asked)) ?? null,
     findTurn: async (...asked) => (await reopened()).findTurn(...asked),
     readCall: async (...asked) => (await reopened()).readCall(...asked),
     findAbandonedRuns: async (limit) => (await reopened()).findAbandonedRuns(limit),

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { agentRules, engineRules } from '../../src/engine/option-rules.ts'
+import { agentRules, engineRules } from '../../src/engine/options/option-rules.ts'
 import { streamTextOptions, toStreamTextGuide } from '../../scripts/stream-text-options.ts'
 import { readProjectFile } from '../support/read-files.ts'
 

@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser)('an approval in a browser', () => {
     await page.locator('.hf-approval').waitFor()
     await page.keyboard.press('Enter')
     expect(await page.locator('.hf-approval').count()).toBe(1)
-    await tabTo(page, 'Reason, if you reject (the assistant is told)', 'Shift+Tab')
+    await tabTo(page, 'Reason, if you reject (the assistant sees it)', 'Shift+Tab')
     await page.keyboard.type('I need it')
     await page.keyboard.press('Enter')
     expect(await page.locator('.hf-approval').count()).toBe(1)

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { hasBrowser } from '../support/browser.ts'
 import { openChat } from './chat-page.ts'
 import { startApp } from './start-app.ts'
+import { tabTo } from './tab-to.ts'
 
 // npm has a browser for Linux on x64 alone; elsewhere CHROMIUM names one: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('a chat in a browser', () => {
@@ -136,7 +137,7 @@ describe.skipIf(!hasBrowser)('a chat in a browser', () => {
     const chat = await openChat(app.browser, app.server.url)
     await chat.ask('Slow tool 30')
     await chat.widget.getByText('Slow tool…').waitFor()
-    await chat.composer.press('Tab')
+    await tabTo(chat.page, 'Stop', 'Tab')
     await chat.page.keyboard.press('Enter')
     await chat.page.locator('[data-ending=stopped]').waitFor()
     await chat.ask('Stock ACME')

@@ -40,12 +40,14 @@ describe.skipIf(!hasBrowser)('files in a browser', () => {
       await expect
         .poll(() => image.evaluate((element: HTMLImageElement) => element.naturalWidth))
         .toBe(3)
-      return message.locator('a.hf-file').textContent()
+      const card = message.locator('a.hf-file')
+      await card.getByText(' B').waitFor()
+      return card.textContent()
     }
-    expect(await shown()).toBe('notes.csvtext/csv')
+    expect(await shown()).toBe('notes.csvtext/csv · 8 B')
     await chat.page.reload()
     await chat.ended(2)
-    expect(await shown()).toBe('notes.csvtext/csv')
+    expect(await shown()).toBe('notes.csvtext/csv · 8 B')
     const [download] = await Promise.all([
       chat.page.waitForEvent('download'),
       message.locator('a.hf-file').click(),
@@ -60,7 +62,7 @@ describe.skipIf(!hasBrowser)('files in a browser', () => {
     const program = { ...notes, name: 'setup.exe', buffer: Buffer.from('MZ\u0090\u0000') }
     await attach(chat, program)
     const failed = chat.page.locator('.hf-attachment[data-state=failed]')
-    await failed.getByRole('alert').getByText('are not taken here').waitFor()
+    await failed.getByRole('alert').getByText('are not accepted').waitFor()
     await failed.getByRole('button', { name: 'Remove setup.exe' }).click()
     expect(await chat.page.locator('.hf-attachment').count()).toBe(0)
     await attach(chat, photo)

@@ -59,7 +59,7 @@ describe.skipIf(!hasBrowser)('the cards in a browser', () => {
     await chat.ask('time in Tokyo and weather there')
     await chat.ended()
     const broken = page.locator('[data-tool=get_time]')
-    await broken.getByText('This card could not be drawn. The data is below.').waitFor()
+    await broken.getByText('This card could not be displayed. The data is below.').waitFor()
     expect(await broken.locator('.hf-json').textContent()).toContain('Asia/Tokyo')
     expect(await page.locator('[data-tool=get_weather] .city-card').textContent()).toBe('Tokyo')
     expect(await chat.answers.textContent()).toContain('Tokyo')

@@ -20,7 +20,7 @@ describe.skipIf(!hasBrowser)('feedback, in a browser', () => {
     expect(await down.getAttribute('aria-pressed')).toBe('false')
     await tabTo(page, 'Bad answer', 'Shift+Tab')
     await page.keyboard.press('Enter')
-    const field = page.getByRole('textbox', { name: 'Say why, if you like' })
+    const field = page.getByRole('textbox', { name: 'Comment (optional)' })
     await field.waitFor()
     await page.locator('[aria-label="Bad answer"][aria-pressed=true]').waitFor()
     expect(await field.evaluate((element) => element === document.activeElement)).toBe(true)

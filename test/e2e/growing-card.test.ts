@@ -99,7 +99,7 @@ describe.skipIf(!hasBrowser)('a card that grows, in a browser', () => {
     await chat.ended()
     // The same component to the end, not one for each piece.
     expect(await note.locator('.picky-card').getAttribute('data-made')).toBe(made)
-    expect(await note.textContent()).not.toContain('could not be drawn')
+    expect(await note.textContent()).not.toContain('could not be displayed')
     const faults = await chat.faults()
     expect(faults.filter((fault) => !fault.includes('The text has not come yet.'))).toEqual([])
     await chat.close()

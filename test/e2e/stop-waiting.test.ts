@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser)('a turn that waits, in a browser', () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
     await chat.ask('Charge card')
-    await page.getByText('Charge card…').waitFor()
+    await page.locator('.hf-widget-text').getByText('Charge card…').waitFor()
     await app.server.kill()
     await app.server.restart()
     await page.locator('.hf-unknown').waitFor()

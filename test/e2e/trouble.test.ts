@@ -33,7 +33,9 @@ describe.skipIf(!hasBrowser)('a chat when things go wrong', () => {
     await expect.poll(() => charges(app.server).length).toBe(1)
     await app.server.kill()
     await app.server.restart()
-    await chat.page.getByText('Nobody knows how “Charge card” ended').waitFor()
+    await chat.page
+      .getByRole('group', { name: 'The outcome of “Charge card” is unknown' })
+      .waitFor()
     await chat.widget.getByText('Outcome unknown').waitFor()
     await chat.page.getByRole('button', { name: 'It worked' }).click()
     await chat.ended()

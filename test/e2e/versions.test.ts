@@ -59,11 +59,11 @@ describe.skipIf(!hasBrowser)('going back, in a browser', () => {
     await chat.ended()
     await page.getByRole('button', { name: 'Regenerate' }).click()
     await page.getByText('2 / 2').waitFor()
-    await page.getByText(/These stay done: charge_card/).waitFor()
+    await page.getByText(/These stay done: Charge card/).waitFor()
     await chat.ended()
     await page.getByRole('button', { name: 'Previous version' }).click()
     await page.getByText('1 / 2').waitFor()
-    await page.getByText(/These stay done: charge_card/).waitFor()
+    await page.getByText(/These stay done: Charge card/).waitFor()
     await chat.close()
   })
 

@@ -141,7 +141,7 @@ describe('what runs for a turn', () => {
     const { ask, log } = await createFixture(callOnce, { agent })
     const [failed] = callsOf(await ask('hi'))
     expect(failed).toMatchObject({ state: 'failed', cause: 'tool-error' })
-    const reason = 'The context of the tool "echo" does not fit its "contextSchema": '
+    const reason = 'The context of the tool "echo" does not match its "contextSchema": '
     const told = log.find(({ type }) => type === 'failed')
     expect(told).toMatchObject({ source: 'tool' })
     expect(told?.type === 'failed' && told.message).toContain(reason)

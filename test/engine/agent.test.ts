@@ -88,7 +88,7 @@ describe('an agent that cannot be had', () => {
       isMended ? { model } : (agent() as Agent),
     )
     const turn = await ask('hi')
-    const message = `What this answer needs could not be made ready. (error ${turn.id.slice(-8)})`
+    const message = `This answer could not be prepared. (error ${turn.id.slice(-8)})`
     const error = { code: 'agent-failed', message }
     expect(turn.progress).toMatchObject({ status: 'ended', ending: { kind: 'failed', error } })
     const failed = log.find(({ type }) => type === 'failed')

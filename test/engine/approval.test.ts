@@ -91,7 +91,10 @@ describe('an approval', () => {
     await fixture.holdfast.settled()
     const by = winner?.kind === 'accepted' ? 'ann' : 'bob'
     const same = winner?.kind === 'accepted' ? 'accept' : 'reject'
-    expect(await decide(fixture, fixture.ids[0], same, { by })).toEqual({ kind: winner?.kind })
+    expect(await decide(fixture, fixture.ids[0], same, { by })).toEqual({
+      kind: winner?.kind,
+      repeated: true,
+    })
     await fixture.holdfast.settled()
     expect(deleted).toEqual(winner?.kind === 'accepted' ? ['A'] : [])
   })

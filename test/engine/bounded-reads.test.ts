@@ -8,7 +8,7 @@ import {
   type Store,
 } from 'holdfast'
 import { describe, expect, it } from 'vitest'
-import { createHub } from '../../src/engine/hub.ts'
+import { createHub } from '../../src/engine/follow/hub.ts'
 import { appendEvents } from '../../src/testing/store-rules/append-events.ts'
 import { say } from '../../src/testing/store-rules/thread-script.ts'
 import { createFixture, tools } from './fixture.ts'

@@ -71,7 +71,7 @@ it('[OP5] calls are named `toolCallId`; `callId` works too, with one warning per
   // Node gives warnings out when the work at hand is done.
   await new Promise(setImmediate)
   expect(heard.toSorted()).toEqual([
-    '`callId` of decide goes with Holdfast 1.0: use `toolCallId`, as in the AI SDK.',
-    '`rename` goes with Holdfast 1.0: use `threads.update(threadId, { title })`.',
+    '`callId` of decide is removed in Holdfast 1.0: use `toolCallId`, as in the AI SDK.',
+    '`rename` is removed in Holdfast 1.0: use `threads.update(threadId, { title })`.',
   ])
 })

@@ -78,8 +78,11 @@ describe('arguments that a person edited', () => {
     const schema = z.object({ note: z.string().transform((text) => text.trim()) })
     const edited = await waiting(schema, { note: 'first' })
     await edited.decide({ note: ' second ', more: 1 })
-    expect(await edited.decide({ note: ' second ', more: 1 })).toEqual({ kind: 'accepted' })
-    expect(await edited.decide({ note: 'second' })).toEqual({ kind: 'accepted' })
+    expect(await edited.decide({ note: ' second ', more: 1 })).toEqual({
+      kind: 'accepted',
+      repeated: true,
+    })
+    expect(await edited.decide({ note: 'second' })).toEqual({ kind: 'accepted', repeated: true })
     expect(await edited.decide({ note: 'third' })).toMatchObject({ kind: 'already-decided' })
     expect(await edited.decide({ note: 'second' }, 'bob')).toMatchObject({
       kind: 'already-decided',

@@ -43,7 +43,8 @@ const codeOf = (work: Promise<unknown>) =>
 
 describe.each(Object.entries(stores))('the library on %s', (_, open) => {
   it('[OP5] makes, gives, lists, changes and deletes threads by plain strings, an owner’s own', async () => {
-    const { threads } = await start(open)
+    const holdfast = await start(open)
+    const { threads } = holdfast
     const made = await threads.create({ id: 't1', ownerId: 'ana', title: 'One' })
     expect(made).toMatchObject({
       kind: 'created',
@@ -67,6 +68,12 @@ describe.each(Object.entries(stores))('the library on %s', (_, open) => {
     expect(await threads.get('t1', { ownerId: 'ben' })).toBeNull()
     expect(await threads.get('nobody')).toBeNull()
     expect(await codeOf(threads.get(''))).toBe('bad-id')
+    expect(await codeOf(threads.create({ id: '..', ownerId: 'ana' }))).toBe('bad-id')
+    // One from before that was so is read, exported and deleted as any other.
+    await holdfast.store.createThread({ id: '.', ownerId: 'ana', title: 'Dot', at: 1 })
+    expect(await threads.get('.')).toMatchObject({ title: 'Dot' })
+    expect((await holdfast.messages('.'))?.results).toEqual([])
+    expect(await threads.delete('.')).toBe(true)
     expect(await codeOf(threads.get('t1', { ownerId: '' }))).toBe('bad-id')
 
     expect(await threads.update('t1', { title: 'Two' }, { ownerId: 'ben' })).toBeNull()

@@ -5,7 +5,8 @@ import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { planTurnEnd } from '../../src/core/plan-turn-end.ts'
-import { planRecovery } from '../../src/engine/plan-recovery.ts'
+import { systemClock } from '../../src/engine/clock.ts'
+import { planRecovery } from '../../src/engine/run/plan-recovery.ts'
 import { commitAppend } from '../../src/store/commit-group.ts'
 import { temporaryFile } from '../sqlite/temporary-file.ts'
 import { failingStore } from '../support/failing-store.ts'
@@ -56,6 +57,25 @@ describe.each(Object.entries(stores))('a clock that jumps forward, on %s', (_, o
     expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
     expect([...callsOf(turn)]).toMatchObject([{ state: 'succeeded' }])
     expect(log.filter(({ type }) => type === 'turn-lost')).toEqual([])
+  })
+})
+
+describe('a clock that is put back', () => {
+  it('[AG5 RS7] keeps no stream open behind a model that says nothing any more', async () => {
+    let jump = 0
+    const fixture = await createFixture(() => [{ text: 'Well, ' }, { waitMs: 600_000 }], {
+      clock: { ...systemClock, now: () => Date.now() + jump },
+      timeout: { chunkMs: 300 },
+      maxRetries: 0,
+    })
+    onTestFinished(() => fixture.holdfast.close())
+    await fixture.say('go')
+    await fixture.until(({ messages }) => JSON.stringify(messages).includes('Well'))
+    jump = -24 * hour
+    await fixture.holdfast.settled()
+    expect((await fixture.last()).progress).toMatchObject({
+      ending: { kind: 'failed', error: { code: 'timed-out' } },
+    })
   })
 })
 

@@ -1,15 +1,20 @@
 import {
   foldThread,
   type Holdfast,
+  memory,
   type MessageId,
   parseMessageId,
   type SendResult,
+  type Store,
   type ThreadView,
 } from 'holdfast'
+import { sqlite } from 'holdfast/sqlite'
 import { scriptedModel } from 'holdfast/testing'
 import { tool, type LanguageModel } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { temporaryFile } from '../sqlite/temporary-file.ts'
+import { planCommit } from '../../src/store/plan-commit.ts'
 import { createFixture, type Fixture, gate, type Script, textOf, turnOf } from './fixture.ts'
 
 type WhenBusy = NonNullable<Parameters<Holdfast['send']>[0]['whenBusy']>
@@ -55,6 +60,11 @@ const slowFirst: Script = ({ index, prompt }) => {
   const last = prompt.findLast(({ role }) => role === 'user')
   const [part] = (last?.content ?? []) as readonly { readonly text?: string }[]
   return [{ text: `answer to ${part?.text ?? 'nothing'}` }]
+}
+
+const stores: Readonly<Record<string, () => Store>> = {
+  memory: () => memory(),
+  sqlite: () => sqlite(temporaryFile()),
 }
 
 const queueOf = async ({ store, threadId }: Fixture) =>
@@ -238,6 +248,64 @@ describe('what is said while a turn runs', () => {
     expect(await fixture.messages()).toHaveLength(4)
   })
 
+  it.each(Object.entries(stores))(
+    '[IN6] is one input for ever, however it came and whatever became of it, on %s',
+    async (_, open) => {
+      const { tools, begun, finish } = slowTool()
+      const fixture = await createFixture(slowFirst, { tools, store: open() })
+      const { holdfast, threadId } = fixture
+      await send(fixture, 'sent')
+      await begun
+      await send(fixture, 'queued', 'queue')
+      await send(fixture, 'withdrawn', 'steer')
+      await holdfast.queues.withdraw(threadId, id('withdrawn'))
+      const steered = await send(fixture, 'steered', 'steer')
+      finish()
+      await holdfast.settled()
+      const [, first] = await fixture.messages()
+      expect(steered).toMatchObject({ kind: 'steering', turnId: first?.id })
+      for (const name of ['4', '5', '6']) await fixture.ask(name)
+      // An edit hides one of them, and under its own id changes another.
+      const edit = (replaces: string, name: string, text: string) =>
+        holdfast.send({ threadId, message: { id: id(name), parts: said(text) }, replaces })
+      const [, , , answer] = await fixture.messages()
+      await edit('queued', 'instead', 'instead')
+      await holdfast.settled()
+      for (const name of ['7', '8', '9']) await fixture.ask(name)
+      const before = await fixture.messages()
+      const seq = (await fixture.store.readThread(threadId))?.seq
+      const answeredBy = { sent: first?.id, steered: first?.id, queued: answer?.id }
+      for (const whenBusy of ['queue', 'steer', 'interrupt', 'reject'] as const) {
+        for (const [name, turnId] of Object.entries(answeredBy)) {
+          const again = await send(fixture, name, whenBusy)
+          expect(again).toMatchObject({ kind: 'repeated', turnId })
+          const other = { id: id(name), parts: said('other words') }
+          await expect(holdfast.send({ threadId, message: other, whenBusy })).rejects.toMatchObject(
+            { code: 'conflict' },
+          )
+        }
+        await expect(send(fixture, 'withdrawn', whenBusy)).rejects.toMatchObject({
+          code: 'conflict',
+        })
+      }
+      for (const name of ['steered', 'queued', 'sent']) {
+        await expect(holdfast.queues.withdraw(threadId, id(name))).rejects.toMatchObject({
+          code: 'input-taken',
+        })
+      }
+      expect(await fixture.messages()).toEqual(before)
+      expect((await fixture.store.readThread(threadId))?.seq).toBe(seq)
+      await edit('sent', 'sent', 'edited')
+      await holdfast.settled()
+      await expect(send(fixture, 'sent')).rejects.toMatchObject({ code: 'conflict' })
+      expect((await send(fixture, 'steered')).kind).toBe('repeated')
+      // A message that joined a turn is part of it, and cannot be replaced by itself.
+      await expect(edit('steered', 'other', 'x')).rejects.toMatchObject({
+        code: 'message-not-found',
+      })
+    },
+  )
+
   it('[IN6] is a conflict under the id of an answer, or of a message that can be shown again', async () => {
     const { tools, begun, finish } = slowTool()
     const fixture = await createFixture(
@@ -261,10 +329,15 @@ describe('what is said while a turn runs', () => {
         })
       }
     }
+    // With the same content it is the message that was sent before, beside a turn as at rest.
+    const again = { threadId, message: { id: id('user-1'), parts: said('first') } }
+    const answered = { kind: 'repeated', turnId: first.id }
+    expect(await holdfast.send(again)).toMatchObject(answered)
     expect(await queueOf(fixture)).toEqual([])
     await send(fixture, 'three')
     finish()
     await holdfast.settled()
+    expect(await holdfast.send(again)).toMatchObject(answered)
     expect((await textsOf(fixture)).slice(-2)).toEqual(['three', 'answer to three'])
   })
 
@@ -422,3 +495,27 @@ function withGate(
   }
   return { ...model, doStream } as LanguageModel
 }
+
+it('[IN2 IN5] a release answers what is queued in a thread at rest, held or not', async () => {
+  const store = memory()
+  const fixture = await createFixture(() => [{ text: 'answered' }], { store })
+  const { holdfast, threadId } = fixture
+  await send(fixture, 'first')
+  await holdfast.settled()
+  const { seq } = (await store.readThread(threadId)) ?? { seq: 0 }
+  // As a version that does not know the queue leaves it: the turn before it has ended, and nothing was begun.
+  const input = { id: id('stuck'), mode: 'queue', parts: said('stuck') } as const
+  const events = [{ type: 'input-queued', at: 1, input } as const]
+  const planned = planCommit({ threadId, events, expectedSeq: seq, queue: [] })
+  if ('kind' in planned) throw new Error(planned.kind)
+  await store.commit([planned])
+  expect(await holdfast.queues.release(threadId)).toEqual([])
+  await holdfast.settled()
+  const { messages } = (await store.readPage({
+    ...{ threadId, limit: 2, before: null, live: 'include', results: 'full' },
+  })) ?? { messages: [] }
+  expect(messages).toMatchObject([
+    { role: 'assistant', replyTo: 'stuck', progress: { status: 'ended' } },
+    { role: 'user', id: 'stuck' },
+  ])
+})

@@ -245,3 +245,52 @@ describe('a dead run that cannot be taken over now', () => {
     expect((await lastTurn(shared, blocked)).progress).toMatchObject({ status: 'running' })
   })
 })
+
+it('[CR1 CR2] a run that was found dead before the next turn began does not end the lease of that turn', async () => {
+  const alive = new Set(['first', 'second'])
+  const shared = memory({ isAlive: (holder) => alive.has(holder) })
+  const threadId = parseThreadId('thread')
+  const answers = [[{ text: 'done' }], [{ waitMs: 3_600_000 }]]
+  const first = createHoldfast({
+    store: shared,
+    model: scriptedModel(() => answers.shift() ?? []),
+    holder: 'first',
+    recoverEveryMs: 0,
+  })
+  const send = (id: string) =>
+    first.send({
+      threadId,
+      message: { id: parseMessageId(id), parts: [{ type: 'text', text: 'go' }] },
+      create: { ownerId: parseOwnerId('owner'), title: '' },
+    })
+  const sent = await send('one')
+  if (sent.kind !== 'started') throw new Error(sent.kind)
+  await first.settled()
+  await send('two')
+  alive.delete('first')
+  const [current] = await shared.findAbandonedRuns(1)
+  if (current === undefined) throw new Error('The second turn has no lease.')
+  const ended = { ...current, turnId: sent.turnId, fence: current.fence - 1 }
+  const lists = [[ended]]
+  const second = createHoldfast({
+    store: {
+      ...shared,
+      findAbandonedRuns: async (limit, only) =>
+        lists.shift() ?? shared.findAbandonedRuns(limit, only),
+    },
+    model: scriptedModel(() => [{ text: 'carried on' }]),
+    holder: 'second',
+    recoverEveryMs: 0,
+  })
+  onTestFinished(async () => {
+    await second.close()
+    await first.close()
+  })
+  await second.recover()
+  await second.recover()
+  await second.settled()
+  expect((await lastTurn(shared, threadId)).progress).toMatchObject({
+    status: 'ended',
+    ending: { kind: 'completed' },
+  })
+})

@@ -116,7 +116,7 @@ describe('a follower', () => {
     const fixture = await createFixture(
       ({ index }) =>
         index < steps ? [{ call: 'echo', input: { value: index } }] : [{ text: 'done' }],
-      { tools: tools(), maxSteps: steps + 1, clock: { ...systemClock, now: () => ++ticks } },
+      { tools: tools(), maxSteps: steps + 1, clock: { ...systemClock, elapsed: () => ++ticks } },
     )
     const sent = await fixture.say('go')
     if (sent.kind !== 'started') throw new Error(sent.kind)

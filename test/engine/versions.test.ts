@@ -111,7 +111,7 @@ describe.each(Object.entries(stores))('versions on %s', (_, open) => {
     expect(await wordsOf(fixture)).toEqual(['one', 'answer 0', 'two', 'answer 1'])
   })
 
-  it('[VR1] an export has every version, and an import of it brings what was shown', async () => {
+  it('[VR1] an export has every version, and an import of it brings them all', async () => {
     const fixture = await createFixture(countAnswers, { store: open() })
     const first = await fixture.ask('one')
     await again(fixture)
@@ -137,6 +137,14 @@ describe.each(Object.entries(stores))('versions on %s', (_, open) => {
     })
     expect(page?.messages.map(({ metadata }) => metadata)).toEqual([undefined, undefined])
     expect(page?.messages.map(textOf)).toEqual(['answer 2', 'another'])
+    // The copy can be gone back in, as the origin can.
+    const copy = await createFixture(countAnswers, { store: other })
+    const [question] = await copy.messages()
+    const [before] = versionsOf(question as Message)?.ids ?? []
+    await copy.holdfast.show(copy.threadId, before ?? '')
+    expect(await wordsOf(copy)).toEqual(['one', 'answer 1'])
+    await copy.holdfast.show(copy.threadId, first.id)
+    expect(await wordsOf(copy)).toEqual(['one', 'answer 0'])
   })
 
   it('[VR4] a fork has the same messages up to one, and goes its own way', async () => {

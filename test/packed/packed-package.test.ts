@@ -253,7 +253,7 @@ describe(`what \`holdfast init\` writes, on Node ${process.versions.node}`, () =
     const { status, stdout, stderr } = run(process.execPath, args, nowhere)
     expect(status).toBe(1)
     expect(stderr).toContain(
-      'holdfast: `npm install` did not work, see above. Everything is written; run it again when there is a network.\n',
+      'holdfast: `npm install` failed, see above. All files are written; run it again when there is a network.\n',
     )
     expect(stdout).toContain('1. cd offline && npm install\n')
     expect(listFiles(join(installed.folder, 'offline'))).toContain('server.ts')
@@ -264,7 +264,7 @@ describe(`what \`holdfast init\` writes, on Node ${process.versions.node}`, () =
     [['a-file'], 'a-file is a file, or lies in one. Name a folder.'],
     [
       ['--template', 'vue'],
-      "Unknown option '--template'. Run `holdfast init --help` for what there is.",
+      "Unknown option '--template'. Run `holdfast init --help` for its options.",
     ],
   ])('[CF5] refuses %j', (args, sentence) => {
     writeFileSync(join(installed.folder, 'a-file'), '')

@@ -127,7 +127,7 @@ describe('tables that are made ahead', () => {
     const client = await database.connect()
     // The newest step only adds, so what is there without it is what the version before has.
     await client.query(`DELETE FROM holdfast.migrations WHERE version = ${newest};
-      DROP TABLE holdfast.repairs`)
+      ALTER TABLE holdfast.file_uses DROP COLUMN queued`)
     const running = await Promise.all(
       [1, 2].map(() => runHoldfast(['migrate'], { env: { HOLDFAST_DB: database.url } })),
     )
@@ -148,7 +148,7 @@ describe('tables that are made ahead', () => {
     expect([code, err]).toEqual([
       2,
       expect.stringContaining(
-        `is of version ${newest + 1}; this program knows versions up to ${newest}`,
+        `has version ${newest + 1}; this program supports versions up to ${newest}`,
       ),
     ])
     const parts = await runHoldfast(['migrate', '--partitions', '0', '--db', database.url])

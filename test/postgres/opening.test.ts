@@ -52,7 +52,7 @@ const oldFunctions =
 
 /** What version 5 would have left, if every append had one event. */
 const toVersion5 = `
-  DROP TABLE holdfast.shares, holdfast.share_messages, holdfast.repairs;
+  DROP TABLE holdfast.shares, holdfast.share_messages, holdfast.repairs, holdfast.inputs;
   DROP TABLE holdfast.search_threads, holdfast.search_texts;
   ALTER TABLE holdfast.threads DROP COLUMN incarnation, DROP COLUMN mark,
     DROP COLUMN metadata, DROP COLUMN queue, DROP COLUMN forked_from,
@@ -249,7 +249,7 @@ describe('a server that cannot be used', () => {
   it('says that the password is wrong without showing it', async () => {
     const fault = await faultAt(() => {})
     expect(fault.code).toBe('store-unreachable')
-    expect(fault.message).toBe('PostgreSQL refused the user name or the password.')
+    expect(fault.message).toBe('PostgreSQL rejected the user name or the password.')
   })
 
   it('says that nobody answers', async () => {
@@ -262,7 +262,7 @@ describe('a server that cannot be used', () => {
       url.port = `${port}`
     })
     expect(fault.code).toBe('store-unreachable')
-    expect(fault.message).toBe('PostgreSQL cannot be reached at its address.')
+    expect(fault.message).toBe('PostgreSQL cannot be reached at its URL.')
   })
 
   it('says that the host does not exist', async () => {

@@ -92,6 +92,8 @@ const fill = `
   INSERT INTO search_texts (thread_id, seq, owner_id, at, words)
     SELECT t.id, n * 5, t.owner_id, n, array_to_tsvector(ARRAY['word', 'rare' || t.id])
     FROM sizes s JOIN threads t ON t.id = s.id, generate_series(1, size) n;
+  INSERT INTO inputs (thread_id, message_id, turn_id)
+    SELECT 'thread-' || 1 + n % 2000, 'input-' || n, 'turn-' || n FROM generate_series(1, 20000) n;
   INSERT INTO repairs (at, thread_id, problem, note)
     SELECT n, 'thread-' || 1 + n % 2000, 'problem', '' FROM generate_series(1, 20000) n;
   INSERT INTO shares (id, thread_id, incarnation, created_at, seq)

@@ -19,7 +19,7 @@ import {
 import { watchStore } from '../../src/testing/store-rules/watch-store.ts'
 import type { PlannedCommit } from '../../src/store/plan-commit.ts'
 import { openTcpLine } from '../support/tcp-line.ts'
-import { openTestDatabase, type TestDatabase, waitFor } from './test-database.ts'
+import { blocked, openTestDatabase, type TestDatabase, waitFor } from './test-database.ts'
 
 const quick: PostgresStoreOptions = { statementTimeoutMs: 500, connectTimeoutMs: 1_000 }
 
@@ -131,6 +131,27 @@ describe('a connection on which nothing comes through any more', () => {
     expect(performance.now() - began).toBeLessThan(10_000)
     line.restore()
     await expect.poll(() => store.readThread(thread).catch(() => null)).not.toBeNull()
+  })
+})
+
+describe('a store that is being opened', () => {
+  it('[LG3b LG3a] waits for the answer to its first read no longer than for that to any other', async () => {
+    const database = await openTestDatabase()
+    const beside = database.open()
+    await createThread(beside)
+    const line = await openTcpLine(database.url)
+    const store = postgres(line.url, { ...quick, statementTimeoutMs: 3_000 })
+    onTestFinished(() => store.close())
+    // The look at what the tables are like is under way, and the answer to it vanishes.
+    const locker = await database.connect()
+    await locker.query('BEGIN; LOCK TABLE holdfast.migrations IN ACCESS EXCLUSIVE MODE')
+    const told = store.readThread(thread).catch((error: unknown) => error)
+    await waitFor(await database.connect(), blocked)
+    line.stall('now')
+    await locker.query('ROLLBACK')
+    expect(await told).toMatchObject({ code: 'store-unreachable', isTemporary: true })
+    line.restore()
+    expect(await store.readThread(thread)).toMatchObject({ id: thread })
   })
 })
 

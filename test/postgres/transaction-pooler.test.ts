@@ -132,9 +132,9 @@ describe('a listenUrl', () => {
     const nobody = database.url.replace(/:\d+\//, ':1/')
     for (const [listenUrl, fault] of [
       [pooler.url, /"listenUrl": it leads to a pooler/],
-      [elsewhere.url, /"listenUrl": what is sent .* does not come there/],
+      [elsewhere.url, /"listenUrl": notifications .* do not arrive there/],
       [nobody, /"listenUrl": PostgreSQL cannot be reached/],
-      [database.url.replace(/:[^:@]*@/, ':Wrong@'), /"listenUrl": PostgreSQL refused/],
+      [database.url.replace(/:[^:@]*@/, ':Wrong@'), /"listenUrl": PostgreSQL rejected/],
     ] as const) {
       const { promise, resolve } = Promise.withResolvers<unknown>()
       const writer = open()

@@ -113,7 +113,7 @@ describe.each(providers)('$name', (provider) => {
       error: {
         code: 'not-authorised',
         message: expect.stringMatching(
-          /^The model refused the key it was given\. \(error /,
+          /^The model’s provider rejected the API key\. \(error /,
         ) as string,
       },
     })

@@ -148,6 +148,21 @@ describe.each(Object.keys(stores))('search in %s', (kind) => {
     expect(compared).toBeGreaterThan(50)
   })
 
+  it('[FK1] compares long words as a whole', async () => {
+    const holdfast = openHoldfast(await stores[kind]!(), createRandom(1))
+    const key = 'ключ0123456789abcdef'.repeat(20)
+    for (const last of ['1', '2']) {
+      const parts = [{ type: 'text', text: `key ${key}${last}` }] as const
+      const create = { ownerId: ana, title: '' }
+      await holdfast.post(thread, { id: last, role: 'user', parts }, { create })
+    }
+    const find = async (q: string) =>
+      (await holdfast.search({ ownerId: ana, q })).results.map(({ messageId }) => messageId)
+    expect(await find(`${key}1 `)).toEqual(['1'])
+    expect(await find(`${key}3`)).toEqual([])
+    expect(await find(key.slice(0, 300))).toEqual(['2', '1'])
+  })
+
   it('[FK1] finds what an answer that waits for a person has said, from another process too', async () => {
     const store = await stores[kind]!()
     const random = createRandom(1)

@@ -43,7 +43,7 @@ it('[AG1 HT6] an agent that fails is told in words that give nothing away, and w
   const failed = await request('chat', say('u1'))
   expect(failed.status).toBe(200)
   expect(failed.text).toContain('"type":"error"')
-  expect(failed.text).toContain('What this answer needs could not be made ready.')
+  expect(failed.text).toContain('This answer could not be prepared.')
   isAway = false
   await request(`chat/${thread}/continue`, {})
   const page = await holdfast.store.readPage({

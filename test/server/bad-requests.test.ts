@@ -46,6 +46,8 @@ const refused: readonly (readonly [
   ['a broken percent sign', 400, 'bad-request', 'GET /api/threads/%E0%A4%A HTTP/1.1'],
   ['half a character', 400, 'bad-request', 'GET /api/threads/%ff HTTP/1.1'],
   ['a NUL', 400, 'bad-id', 'GET /api/threads/%00 HTTP/1.1'],
+  ['a dot as an id', 400, 'bad-id', ...post([json], '{"id":"."}')],
+  ['two dots as an id', 400, 'bad-id', ...post([json], '{"id":".."}')],
   ['a slash at the end', 404, 'not-found', 'GET /api/threads/ HTTP/1.1'],
   ['two slashes', 404, 'not-found', 'GET /api//threads HTTP/1.1'],
   ['an address that is too long', 431, 'bad-request', `GET /api/threads?${long} HTTP/1.1`],

@@ -259,7 +259,7 @@ describe('what went wrong in the host’s own code', () => {
     const answer = await post(`${url}/api/chat`, { id: 't', messages: [{ ...turn, parts }] })
     const text = await answer.text()
     expect([answer.status, text]).toEqual([422, expect.not.stringContaining('hunter2')])
-    expect(text).toMatch(/They could not be checked\. \(error /)
+    expect(text).toMatch(/They could not be validated\. \(error /)
     expect(failuresOf(failing)).toMatchObject([{ source: 'tool', name: 'boom', message: secret }])
   })
 
@@ -287,7 +287,7 @@ describe('what went wrong in the host’s own code', () => {
       {
         code: 'bad-choices',
         message: expect.stringMatching(
-          /^The choices could not be checked\. \(error .{8}\)$/,
+          /^The choices could not be validated\. \(error .{8}\)$/,
         ) as string,
       },
     ])

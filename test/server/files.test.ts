@@ -110,8 +110,19 @@ it('[FL1] takes a file, says what it is, and gives it back whole and in ranges',
     if (bytes !== null) expect(body).toEqual(bytes)
   }
   const etag = whole.headers.get('etag') ?? ''
-  const again = await fetch(server.url + file.url, { headers: { 'if-none-match': etag } })
-  expect(again.status).toBe(304)
+  const conditions: readonly (readonly [string, number])[] = [
+    [etag, 304],
+    [`W/${etag}`, 304],
+    [`"another", W/"third", ${etag}`, 304],
+    ['*', 304],
+    ['"another"', 200],
+    [etag.replaceAll('"', ''), 200],
+  ]
+  for (const [header, expected] of conditions) {
+    const again = await fetch(server.url + file.url, { headers: { 'if-none-match': header } })
+    expect([header, again.status]).toEqual([header, expected])
+    await again.arrayBuffer()
+  }
   const head = await fetch(server.url + file.url, { method: 'HEAD' })
   expect([head.status, head.headers.get('content-length')]).toEqual([200, `${png.byteLength}`])
 })
@@ -289,6 +300,87 @@ it('[FL2 VR4] a fork keeps the files of what it copied when its origin is delete
   for (const url of [file.url, drawn]) {
     expect([url, (await fetch(server.url + url)).status]).toEqual([url, 200])
   }
+})
+
+/** In both kinds of store that forks are written in: at once, and staged. */
+const stores = { memory: () => memory(), sqlite: () => sqlite(temporaryFile()) }
+
+it.each(Object.entries(stores))(
+  '[FL2 HT2] %s: who knows the address of another owner’s file can neither keep it nor have it deleted',
+  async (_, openStore) => {
+    const server = await startChatServer(answering, { store: openStore(), handler: people })
+    const ask = async (method: string, path: string, name: string, body?: unknown) => {
+      const response = await fetch(server.url + path, {
+        method,
+        headers: { 'content-type': 'application/json', ...as(name) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      return { status: response.status, text: await response.text() }
+    }
+    const isThere = async ({ url }: Uploaded) =>
+      (await fetch(server.url + url, { headers: as('ana') })).status === 200
+    const [sent, unsent, answered] = await Promise.all(
+      ['sent', 'unsent', 'answered'].map(
+        async (text) => (await upload(server, text, 'text/plain', as('ana'))).file,
+      ),
+    )
+    if (!sent || !unsent || !answered) throw new Error('not uploaded')
+    await (await say(server, 'a-thread-of-anas', [picture(sent)], as('ana'))).text()
+    await server.holdfast.post('a-thread-of-anas', {
+      role: 'assistant',
+      parts: [{ type: 'file', mediaType: 'text/plain', url: answered.url }],
+    })
+
+    const all = [sent, unsent, answered]
+    const answer = all.map(({ url }) => ({ type: 'text', text: `It is at ${url}` }))
+    const call = { type: 'tool-look', toolCallId: 'c', state: 'output-available', input: {} }
+    const imported = [
+      { id: 'q', role: 'user', parts: [{ type: 'text', text: 'q' }, ...all.map(picture)] },
+      {
+        ...{ id: 'bens-answer', role: 'assistant' },
+        parts: [...answer, ...all.map(picture), { ...call, output: all.map(({ url }) => url) }],
+      },
+    ]
+    const threads = [{ id: 'a-thread-of-bens', messages: imported }]
+    expect((await ask('POST', '/api/import', 'ben', threads)).status).toBe(200)
+    const fork = await ask('POST', '/api/threads/a-thread-of-bens/fork', 'ben', {})
+    expect(fork.status).toBe(201)
+    const { id: forked } = JSON.parse(fork.text) as { readonly id: string }
+    expect((await ask('DELETE', `/api/threads/${forked}`, 'ben')).status).toBe(204)
+    expect(await Promise.all(all.map(isThere))).toEqual([true, true, true])
+    // What ben names does not keep it either.
+    await ask('DELETE', '/api/threads/a-thread-of-anas', 'ana')
+    expect(await Promise.all(all.map(isThere))).toEqual([false, true, false])
+    await ask('DELETE', '/api/threads/a-thread-of-bens', 'ben')
+    expect(await Promise.all(all.map(isThere))).toEqual([false, true, false])
+  },
+)
+
+it('[FL2 OP5a] a posted message names only files of its thread’s owner, and keeps them', async () => {
+  let now = Date.now()
+  const server = await startChatServer(answering, { clock: { ...systemClock, now: () => now } })
+  const { holdfast } = server
+  const fileOf = async (ownerId: string) => {
+    const content = Buffer.from(`Of ${ownerId}`)
+    const { id, mediaType, url } = await holdfast.files.add({ ownerId, content, mediaType: '' })
+    return { id, part: { type: 'file' as const, mediaType, url } }
+  }
+  const create = { ownerId: 'ana' }
+  const bens = await fileOf('ben')
+  for (const role of ['user', 'assistant'] as const) {
+    const message = { id: role, role, parts: [bens.part] }
+    await expect(holdfast.post('t', message, { create })).rejects.toMatchObject({
+      code: 'file-not-found',
+    })
+    const own = await fileOf('ana')
+    expect(await holdfast.post('t', { ...message, parts: [own.part] }, { create })).toMatchObject({
+      kind: 'stored',
+    })
+    now += 86_400_001
+    await holdfast.files.collect()
+    expect(await holdfast.files.get(own.id)).not.toBeNull()
+  }
+  expect(await holdfast.files.get(bens.id)).toBeNull()
 })
 
 it('[FL2 IN2] a message that waits cannot be made to name another owner’s file', async () => {

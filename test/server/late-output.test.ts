@@ -67,7 +67,7 @@ describe('the result of a tool that the client runs', () => {
       {
         error: {
           code: 'already-ended',
-          message: 'This result came too late and was not taken: the call is stopped.',
+          message: 'This result came too late and was not stored: the call is stopped.',
           callId: message.parts.find(({ type }) => type === 'tool-ask')?.toolCallId,
           state: 'stopped',
         },

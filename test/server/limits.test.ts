@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { createHoldfast, type Holdfast, memory, type Store } from 'holdfast'
 import { createHandler, listen } from 'holdfast/server'
+import { planCommit } from 'holdfast/store'
 import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Script, startChatServer } from './chat-server.ts'
@@ -125,6 +126,48 @@ describe('limits', () => {
     const { url } = await startChatServer(script, { handler: { limits: { textChars: 10 } } })
     expect(await codeOf(await send(url, 'a', 'x'.repeat(11)))).toEqual([413, 'too-large'])
     expect((await fetch(`${url}/api/threads/a`)).status).toBe(404)
+  })
+
+  it('[HT3] refuses a text that is too long at every other route that takes one', async () => {
+    const { url, holdfast } = await startChatServer(script, {
+      handler: { limits: { textChars: 10 } },
+    })
+    await (await send(url, 'a', 'Hello')).text()
+    const { seq = 0 } = (await holdfast.store.readThread('a')) ?? {}
+    const input = { id: 'waits', mode: 'queue', parts: [{ type: 'text', text: 'Hi' }] } as const
+    const planned = planCommit({
+      threadId: 'a',
+      events: [
+        { type: 'input-queued', input, at: 1 },
+        { type: 'queue-held', at: 1 },
+      ],
+      expectedSeq: seq,
+      queue: [],
+    })
+    if ('kind' in planned) throw new Error(planned.kind)
+    await holdfast.store.commit([planned])
+    const ask = (method: string, path: string, body: object) =>
+      fetch(url + path, {
+        method,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+    const long = 'x'.repeat(11)
+    const decision = { decision: 'reject', feedback: long }
+    const answer = { id: 'm', role: 'assistant', parts: [] as object[] }
+    const responded = { type: 'tool-remove', toolCallId: 'c', state: 'approval-responded' }
+    answer.parts.push({ ...responded, approval: { id: 'c', approved: false, reason: long } })
+    for (const [method, path, body] of [
+      ['PATCH', '/api/threads/a/queue/waits', { text: long }],
+      ['POST', '/api/threads/a/tool-calls/c/decision', decision],
+      ['POST', '/api/threads/a/decisions', { decisions: [{ callId: 'c', ...decision }] }],
+      ['POST', '/api/chat', { id: 'a', messages: [answer] }],
+    ] as const) {
+      expect([path, ...(await codeOf(await ask(method, path, body)))]).toEqual([
+        ...[path, 413, 'too-large'],
+      ])
+    }
+    expect((await holdfast.queues.list('a'))?.[0]?.parts).toEqual(input.parts)
   })
 
   it('[RS2] cuts a reader off that does not read, and gives its place back', async () => {

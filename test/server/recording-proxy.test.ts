@@ -168,15 +168,15 @@ describe('what a backend may do wrong behind the recording proxy', () => {
       null,
     ],
     ['half a line', 'text/plain', '0:"Hello."\n0:"Ha', /before its end/],
-    ['half a text', 'text/event-stream', sse(...textOf('Hello.').slice(0, 2)), /before its answer/],
-    ['a call and no result', 'text/event-stream', sse(call), /before its answer/],
+    ['half a text', 'text/event-stream', sse(...textOf('Hello.').slice(0, 2)), /before the answer/],
+    ['a call and no result', 'text/event-stream', sse(call), /before the answer/],
     [
       'a call and no result, by lines',
       'text/plain',
       '9:{"toolCallId":"c","toolName":"look","args":{}}\n',
-      /before its answer/,
+      /before the answer/,
     ],
-    ['nothing', 'text/plain', '', /before its answer/],
+    ['nothing', 'text/plain', '', /before the answer/],
     ['a page', 'text/html', '<h1>Welcome</h1>', /text\/html/],
     ['an object', 'application/json', '{"answer":"Hello."}', /application\/json/],
     ['what is not JSON', 'text/event-stream', 'data: {"type":"text-st\n\n', /cannot be read/],
@@ -199,11 +199,11 @@ describe('what a backend may do wrong behind the recording proxy', () => {
   })
 
   it.each<[string, Backend, RegExp]>([
-    ['500', (_, response) => void response.writeHead(500).end('oops'), /answered 500/],
+    ['500', (_, response) => void response.writeHead(500).end('oops'), /responded with 500/],
     [
       'a redirect',
       (_, response) => void response.writeHead(302, { location: '/login' }).end(),
-      /answered 302.*\/login/,
+      /responded with 302.*\/login/,
     ],
     ['a broken connection', (request) => void request.socket.destroy(), /could not be reached/],
     [
@@ -212,7 +212,7 @@ describe('what a backend may do wrong behind the recording proxy', () => {
         response.writeHead(200, { 'content-type': 'text/plain' })
         response.write('0:"Half"\n', () => request.socket.destroy())
       },
-      /before its answer|could not be reached/,
+      /before the answer|could not be reached/,
     ],
   ])('[RS4 ST2] keeps the message where it gets %s', async (_, backend, error) => {
     const { post, page } = await start(backend)

@@ -50,7 +50,7 @@ const noLink = {
   body: {
     error: {
       code: 'share-not-found',
-      message: 'There is nothing here, or it is no longer shared.',
+      message: 'This conversation does not exist, or it is no longer shared.',
     },
   },
 }
@@ -77,6 +77,14 @@ it('[FK5] a link is made by the owner, read by everybody without signing in, lis
     'x-content-type-options': 'nosniff',
     'content-security-policy': expect.stringContaining("default-src 'none'") as string,
   })
+  for (const path of [
+    `${made.url}?limit=0`,
+    '/api/shares/none/messages',
+    `/api/shares/${made.id}/files/none`,
+  ]) {
+    const refused = await fetch(`${server.url}${path}`)
+    expect([refused.ok, refused.headers.get('x-robots-tag')]).toEqual([false, 'noindex, nofollow'])
+  }
   const first = (await page.json()) as { nextCursor: string; results: unknown[] }
   expect(first).toEqual({
     ...{

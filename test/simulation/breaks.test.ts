@@ -127,6 +127,12 @@ const breaks: readonly (readonly [rule: string, what: string, broken: Break, wor
     { create: withOptions(({ store }) => ({ store: changing(store, queueTwice) })) },
   ],
   [
+    'IN6',
+    'a store that forgets what joined a turn, and what was withdrawn',
+    { openStore: openBroken(() => ({ findInput: async () => null })) },
+    /answered/,
+  ],
+  [
     'FL2',
     'a store that collects files that messages name',
     { openStore: openBroken((store) => ({ files: collectingAll(store) })) },

@@ -35,4 +35,8 @@ export const pinnedSeeds: readonly PinnedSeed[] = [
     seed: 9_503_630,
     bug: 'a call was opened again after a later step broke off, and the model was called before it had run',
   },
+  {
+    seed: 1587,
+    bug: 'a run was found dead before the next turn began, and the lease that was released was that of the next turn',
+  },
 ]

@@ -23,6 +23,8 @@ const wholeThreadByDesign = [
   'deleteSomeMessages',
   'deleteSomeEvents',
   'deleteSomeCalls',
+  'deleteInputs',
+  'deleteInputsFrom',
   'findRunning',
 ]
 

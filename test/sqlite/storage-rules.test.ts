@@ -42,7 +42,9 @@ it('[LG1] nothing is left of a thread that is deleted', async () => {
   const id = `shr_${'a'.repeat(32)}`
   await store.shares?.begin({ id, threadId, at, most: 1, unfinishedBefore: 0 })
   await store.shares?.add(id, [{ nth: 1, body: '{}' }])
-  const tables = ['threads', 'messages', 'events', 'calls', 'shares', 'share_messages']
+  const withdrawn = { type: 'input-withdrawn', messageId: parseMessageId('withdrawn'), at } as const
+  await appendEvents(store, { threadId, events: [withdrawn] })
+  const tables = ['threads', 'messages', 'events', 'calls', 'inputs', 'shares', 'share_messages']
   for (const table of tables) {
     expect([table, count(table)]).not.toEqual([table, { rows: 0 }])
   }

@@ -66,7 +66,7 @@ function plan(before: readonly NewEvent[], events: readonly NewEvent[]) {
   return planCommit({ threadId: thread, events, expectedSeq: before.length, turns })
 }
 
-type Rows = Omit<PlannedCommit, 'append' | 'turns' | 'size'>
+type Rows = Omit<PlannedCommit, 'append' | 'turns' | 'numbered' | 'size'>
 const none: Rows = {
   title: null,
   isTitledByModel: false,
@@ -80,6 +80,9 @@ const none: Rows = {
   batches: [],
   calls: [],
   files: [],
+  queuedFiles: [],
+  releasedFiles: [],
+  inputs: [],
 }
 
 const bothVersions = [
@@ -356,7 +359,7 @@ describe('a commit is planned as rows', () => {
   it.each(cases)('[LG4 CL3] $name', ({ before = [], events, rows }) => {
     const planned = plan(before, events)
     if ('kind' in planned) throw new Error(JSON.stringify(planned))
-    const { append, turns, size, ...found } = planned
+    const { append, turns, numbered, size, ...found } = planned
     expect(found).toEqual({ ...none, ...rows })
     expect(append.events).toBe(events)
     expect(size).toBe(events.length)

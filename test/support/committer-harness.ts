@@ -1,6 +1,6 @@
 import { HoldfastError } from '../../src/core/holdfast-error.ts'
 import { parseMessageId, parseOwnerId, parseThreadId } from '../../src/core/ids.ts'
-import { createCommitter } from '../../src/engine/committer.ts'
+import { createCommitter } from '../../src/engine/run/committer.ts'
 import { memory } from '../../src/store/memory/memory-store.ts'
 import { type Append, type PlannedCommit, planCommit } from '../../src/store/plan-commit.ts'
 import type { AppendResult, Store } from '../../src/store/store.ts'
@@ -23,20 +23,24 @@ export function openCommitter() {
       return react === null ? inner.commit(plans) : react(plans)
     },
   }
-  const committer = createCommitter(store, clock, {
+  let jumpMs = 0
+  const jumping = { ...clock, now: () => clock.now() + jumpMs, elapsed: clock.now }
+  const committer = createCommitter(store, jumping, {
     committed: (appends, events) => seen.push([appends, events]),
   })
-  const told = new Map<string, string>()
+  const results = new Map<string, string>()
   const fences = new Map<string, number>()
   const submit = (name: string, append: Partial<Append> = {}) => {
     void committer.submit(plan(name, append)).then(
-      (result) => told.set(name, result.kind),
+      (result) => results.set(name, result.kind),
       (error: unknown) =>
-        told.set(name, error instanceof HoldfastError ? error.code : (error as Error).message),
+        results.set(name, error instanceof HoldfastError ? error.code : (error as Error).message),
     )
   }
   return {
     clock,
+    /** What the time is set to, from here on. */
+    jump: (ms: number) => void (jumpMs += ms),
     committer,
     groups,
     seen,
@@ -46,7 +50,7 @@ export function openCommitter() {
     /** A write of a run that holds the lease. The threads of runs are there. */
     run: (name: string) => submit(name, { lease: { kind: 'hold', fence: fences.get(name) ?? 0 } }),
     until: (next: Reaction | null) => void (react = next),
-    told: () => Object.fromEntries(told),
+    results: () => Object.fromEntries(results),
     stored: async (name: string) => (await inner.readThread(parseThreadId(name)))?.seq ?? null,
     commitDirectly: (plans: readonly PlannedCommit[]) => inner.commit(plans),
     createRunning: async (...names: readonly string[]) => {

@@ -27,7 +27,11 @@ export async function readAnswer(
   const leave = new AbortController()
   const onLeaving = () => leave.abort()
   storm.leaving.addEventListener('abort', onLeaving)
-  const stream: OpenStream = { threadId, owner: asked.owner, url }
+  const stream: OpenStream = {
+    ...{ threadId, owner: asked.owner, url, turnId: undefined },
+    lastChunk: 'nothing',
+    lastChunkAt: performance.now(),
+  }
   storm.streams.add(stream)
   const onEvent = ({ data, event }: SseEvent) => {
     if (event !== undefined) return
@@ -36,8 +40,11 @@ export async function readAnswer(
       return
     }
     const chunk = JSON.parse(data) as Chunk
+    stream.lastChunk = data.slice(0, 200)
+    stream.lastChunkAt = performance.now()
     if (chunk.type === 'start' && chunk.messageId !== undefined) {
       turnId = chunk.messageId
+      stream.turnId = turnId
       onBegun()
     }
     if (turnId === undefined) return

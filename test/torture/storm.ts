@@ -16,6 +16,10 @@ export interface OpenStream {
   readonly threadId: string
   readonly owner: string
   readonly url: string
+  /** What it has brought so far, for whoever has to find out why it does not end. */
+  turnId: string | undefined
+  lastChunk: string
+  lastChunkAt: number
 }
 
 /** One storm over one database: what everybody in it shares. */

@@ -211,7 +211,11 @@ async function awaitStreams(storm: Storm): Promise<readonly string[]> {
     // It may have ended just now.
     const patience = performance.now() + endlessMs
     while (storm.streams.has(stream) && performance.now() < patience) await pause(100)
-    if (storm.streams.has(stream)) endless.push(`${threadId}: ${url}`)
+    if (!storm.streams.has(stream)) continue
+    const silentMs = performance.now() - stream.lastChunkAt
+    endless.push(
+      `${threadId}: ${url}, of the turn ${stream.turnId ?? '(none yet)'}; the last message of its thread is ${page.results[0]?.id}; for ${silentMs.toFixed(0)} ms nothing since ${stream.lastChunk}`,
+    )
   }
   return endless
 }

@@ -1,6 +1,6 @@
 import { useClients } from 'holdfast/react'
 import { Icon } from 'holdfast/widgets'
-import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { type ExportFormat, exportFormats, exportThread } from './export-thread.ts'
 
 const names: Readonly<Record<ExportFormat, string>> = {
@@ -18,21 +18,38 @@ export function ExportMenu(props: {
   const { api } = useClients()
   const menu = useRef<HTMLDetailsElement>(null)
   const [error, setError] = useState<string | null>(null)
+  /** What is in it goes out of sight, and the focus with it. */
+  const close = () => {
+    menu.current?.removeAttribute('open')
+    menu.current?.querySelector('summary')?.focus()
+  }
+  useEffect(() => {
+    // It covers what is below it, so whoever turns to something else is done with it.
+    const leave = ({ target }: Event) => {
+      if (target instanceof Node && menu.current?.contains(target) === false) {
+        menu.current.removeAttribute('open')
+      }
+    }
+    document.addEventListener('pointerdown', leave)
+    document.addEventListener('focusin', leave)
+    return () => {
+      document.removeEventListener('pointerdown', leave)
+      document.removeEventListener('focusin', leave)
+    }
+  }, [])
   const choose = (format: ExportFormat) => {
     setError(null)
     exportThread(api, { ...props, format })
       .then(({ name, text, type }) => {
         download(name, text, type)
-        menu.current?.removeAttribute('open')
+        close()
       })
       .catch((thrown: unknown) =>
         setError(thrown instanceof Error ? thrown.message : String(thrown)),
       )
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== 'Escape') return
-    menu.current?.removeAttribute('open')
-    menu.current?.querySelector('summary')?.focus()
+    if (event.key === 'Escape') close()
   }
   return (
     // Escape closes the menu from anywhere in it.

@@ -2,6 +2,7 @@ import './settings.css'
 import { Icon } from 'holdfast/widgets'
 import { type ReactNode, useRef, useState } from 'react'
 import { ThemeSelect } from '../theme-select.tsx'
+import { KeyList } from './key-list.tsx'
 import { type ReadInfo, type ToolInfo, useServerInfo } from './use-server-info.ts'
 
 /** How it looks, which is up to the reader; and how the server is set up, which is up to the server. */
@@ -32,6 +33,7 @@ export function SettingsDialog(): ReactNode {
           </button>
         </header>
         <ThemeSelect />
+        <KeyList />
         {isOpen && <ServerSettings read={read} />}
       </dialog>
     </>

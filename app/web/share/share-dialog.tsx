@@ -11,6 +11,7 @@ export function ShareDialog({ threadId }: { readonly threadId: string }): ReactN
   const { api } = useClients()
   const shares = useMemo(() => createSharesClient({ ...api, threadId }), [api, threadId])
   const dialog = useRef<HTMLDialogElement>(null)
+  const createButton = useRef<HTMLButtonElement>(null)
   const [links, setLinks] = useState<readonly ShareItem[] | null>(null)
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<string | null>(null)
@@ -37,6 +38,8 @@ export function ShareDialog({ threadId }: { readonly threadId: string }): ReactN
   const revoke = async (id: string) => {
     await shares.revoke(id)
     await read()
+    // The line is gone, and the focus with it.
+    createButton.current?.focus()
   }
   if (!sharing) return null
   return (
@@ -62,6 +65,7 @@ export function ShareDialog({ threadId }: { readonly threadId: string }): ReactN
           or rated later is not shown.
         </p>
         <button
+          ref={createButton}
           type="button"
           className="hf-button hf-button-strong"
           aria-disabled={isBusy}

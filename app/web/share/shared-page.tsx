@@ -15,8 +15,8 @@ export function SharedPage({ shareId }: { readonly shareId: string }): ReactNode
     <div className="app app-shared">
       <main id="main" className="app-main">
         <header className="app-header" aria-busy={status === 'loading'}>
-          <h1>
-            <bdi>{shown}</bdi>
+          <h1 dir="auto" title={shown}>
+            {shown}
           </h1>
           <a className="app-shared-home" href="/">
             Holdfast

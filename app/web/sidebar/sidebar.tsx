@@ -1,5 +1,6 @@
 import { Icon } from 'holdfast/widgets'
-import { type KeyboardEvent, memo, type ReactNode, useState } from 'react'
+import { type KeyboardEvent, memo, type ReactNode, useEffect, useRef, useState } from 'react'
+import { commandKey } from '../keys.ts'
 import { goTo } from '../place.ts'
 import { SettingsDialog } from '../settings/settings-dialog.tsx'
 import { ArchiveView } from './archive-view.tsx'
@@ -19,13 +20,20 @@ export const Sidebar = memo(function Sidebar(props: SidebarProps): ReactNode {
   const [query, setQuery] = useState('')
   const [isArchive, setArchive] = useState(false)
   const undo = useUndo()
+  const nav = useRef<HTMLElement>(null)
+  const wasArchive = useRef(false)
+  useEffect(() => {
+    // The way back is gone, and the focus with it: it goes to where the archive was opened.
+    if (wasArchive.current && !isArchive) focusIn(nav.current, '.app-archive')
+    wasArchive.current = isArchive
+  }, [isArchive])
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape') onClose()
   }
   return (
     // Escape closes the drawer from anywhere in it.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
-    <nav className="app-sidebar" aria-label="Conversations" onKeyDown={onKeyDown}>
+    <nav ref={nav} className="app-sidebar" aria-label="Conversations" onKeyDown={onKeyDown}>
       <div className="app-brand">
         <img src="/icon.svg" alt="" width="24" height="24" />
         <span>Holdfast</span>
@@ -40,7 +48,7 @@ export const Sidebar = memo(function Sidebar(props: SidebarProps): ReactNode {
       >
         <Icon name="plus" />
         New chat
-        <kbd>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
+        <kbd>{commandKey} K</kbd>
       </button>
       <label className="app-search">
         <Icon name="search" />
@@ -69,10 +77,11 @@ export const Sidebar = memo(function Sidebar(props: SidebarProps): ReactNode {
           onArchive={() => setArchive(true)}
         />
       )}
-      <UndoNote undo={undo} />
+      <UndoNote undo={undo} onUndone={() => focusIn(nav.current, '.app-new')} />
       <SettingsDialog />
     </nav>
   )
 })
 
-const isMac = /mac|iphone|ipad/i.test(navigator.platform)
+const focusIn = (within: HTMLElement | null, selector: string): void =>
+  within?.querySelector<HTMLElement>(selector)?.focus()

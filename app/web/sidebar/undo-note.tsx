@@ -1,7 +1,13 @@
 import type { ReactNode } from 'react'
 import type { Undo } from './use-undo.ts'
 
-export function UndoNote({ undo: { action, undo } }: { readonly undo: Undo }): ReactNode {
+export interface UndoNoteProps {
+  readonly undo: Undo
+  /** The note is gone, and the focus with it. */
+  readonly onUndone: () => void
+}
+
+export function UndoNote({ undo: { action, undo, hold }, onUndone }: UndoNoteProps): ReactNode {
   return (
     <div aria-live="polite">
       {action !== null && (
@@ -10,7 +16,15 @@ export function UndoNote({ undo: { action, undo } }: { readonly undo: Undo }): R
             {action.done} “
             <bdi>{action.thread.title === '' ? 'Untitled' : action.thread.title}</bdi>”
           </span>
-          <button type="button" onClick={undo}>
+          <button
+            type="button"
+            onFocus={() => hold(true)}
+            onBlur={() => hold(false)}
+            onClick={() => {
+              undo()
+              onUndone()
+            }}
+          >
             Undo
           </button>
         </p>

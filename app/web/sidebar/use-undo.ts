@@ -15,6 +15,8 @@ export interface Undo {
   readonly action: UndoableAction | null
   readonly start: (action: UndoableAction) => void
   readonly undo: () => void
+  /** Somebody is about to: it does not run out meanwhile. */
+  readonly hold: (isHeld: boolean) => void
 }
 
 const undoMs = 6_000
@@ -22,23 +24,25 @@ const undoMs = 6_000
 /** The last thing that can be taken back; what comes next makes it final. */
 export function useUndo(): Undo {
   const [action, setAction] = useState<UndoableAction | null>(null)
+  const [isHeld, hold] = useState(false)
   const open = useRef<UndoableAction | null>(null)
   const commit = () => {
     // What could not be done is back in the list.
     void open.current?.commit?.().catch(() => undefined)
     open.current = null
     setAction(null)
+    hold(false)
   }
   useEffect(() => {
     if (action === null) return undefined
-    const timer = setTimeout(commit, undoMs)
+    const timer = isHeld ? undefined : setTimeout(commit, undoMs)
     // Who leaves has not taken it back.
     addEventListener('pagehide', commit)
     return () => {
       clearTimeout(timer)
       removeEventListener('pagehide', commit)
     }
-  }, [action])
+  }, [action, isHeld])
   return {
     action,
     start(next) {
@@ -50,6 +54,8 @@ export function useUndo(): Undo {
       open.current?.undo()
       open.current = null
       setAction(null)
+      hold(false)
     },
+    hold,
   }
 }

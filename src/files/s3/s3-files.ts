@@ -4,25 +4,28 @@ import type { FileId } from '../../core/file.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import { cutToRange, type FileStore } from '../file-store.ts'
 
-/** What `s3Files` takes. */
+/** Options of `s3Files`. */
 export interface S3FilesOptions {
-  /** Where the service is, without the bucket: `https://s3.eu-central-1.amazonaws.com`, `https://<account>.r2.cloudflarestorage.com`. */
+  /**
+   * The URL of the service without the bucket: `https://s3.eu-central-1.amazonaws.com`,
+   * `https://<account>.r2.cloudflarestorage.com`.
+   */
   readonly endpoint: string
-  /** Where the files go; it must be there. */
+  /** The bucket for the files; it must exist. */
   readonly bucket: string
-  /** @default 'us-east-1', which services that have no regions take */
+  /** @default 'us-east-1', which services without regions accept */
   readonly region?: string
-  /** Of a key that may read, write and delete in the bucket. */
+  /** The id of a key that may read, write and delete in the bucket. */
   readonly accessKeyId: string
   /** Its secret, which signs every request. */
   readonly secretAccessKey: string
-  /** For keys that are lent for a while. @default none */
+  /** For temporary keys. @default none */
   readonly sessionToken?: string
-  /** What every key begins with, such as `chat/`. @default none */
+  /** The prefix of every key, such as `chat/`. @default none */
   readonly prefix?: string
   /**
-   * Bytes that are sent at once: a larger file goes in parts of this size, and no more of it is in memory. The service
-   * takes no less than 5 MiB.
+   * Bytes that are sent at once: a larger file is sent in parts of this size, and no more of it is held in memory. The
+   * service accepts no less than 5 MiB.
    * @default 8,388,608
    */
   readonly partBytes?: number
@@ -50,8 +53,8 @@ export const s3Rules: OptionTable<S3FilesOptions> = {
 }
 
 /**
- * Files in a bucket of S3 or of a service that speaks its protocol. Servers on any number of machines may share it.
- * Models that fetch files themselves get an address that is signed for an hour, and the file does not pass through here.
+ * Files in a bucket of S3 or of a service with the same protocol. Servers on any number of machines may share it.
+ * Models that fetch files themselves get a URL that is signed for an hour, and the file does not pass through the server.
  *
  * @example
  * files: { store: s3Files({ endpoint, bucket: 'chat', region, accessKeyId, secretAccessKey }) }
@@ -71,14 +74,14 @@ export function s3Files(options: S3FilesOptions): FileStore {
   const root = `${endpoint.replace(/\/$/, '')}/${bucket}/${prefix}`
   const addressOf = (id: FileId, query = ''): string => `${root}${id}${query}`
 
-  const ask = async (
+  const request = async (
     method: string,
     address: string,
     init: RequestInit = {},
-    isFine: (status: number) => boolean = (status) => status >= 200 && status < 300,
+    isExpected: (status: number) => boolean = (status) => status >= 200 && status < 300,
   ): Promise<Response> => {
     const response = await client.fetch(address, { method, ...init })
-    if (isFine(response.status)) return response
+    if (isExpected(response.status)) return response
     await response.body?.cancel()
     throw fault(`answered ${response.status} to ${method}`)
   }
@@ -89,7 +92,7 @@ export function s3Files(options: S3FilesOptions): FileStore {
     rest: AsyncIterator<Uint8Array<ArrayBuffer>>,
     mediaType: string,
   ): Promise<void> => {
-    const begun = await ask('POST', addressOf(id, '?uploads='), {
+    const begun = await request('POST', addressOf(id, '?uploads='), {
       headers: { 'content-type': mediaType },
     })
     const upload = /<UploadId>([^<]+)<\/UploadId>/.exec(await begun.text())?.[1]
@@ -100,7 +103,7 @@ export function s3Files(options: S3FilesOptions): FileStore {
       let body: Uint8Array<ArrayBuffer> | undefined = first
       for (let number = 1; body !== undefined; number++) {
         const query = `?partNumber=${number}&uploadId=${uploadId}`
-        const sent = await ask('PUT', addressOf(id, query), { body })
+        const sent = await request('PUT', addressOf(id, query), { body })
         await sent.body?.cancel()
         const etag = sent.headers.get('etag') ?? ''
         parts.push(`<Part><PartNumber>${number}</PartNumber><ETag>${etag}</ETag></Part>`)
@@ -108,11 +111,11 @@ export function s3Files(options: S3FilesOptions): FileStore {
         body = next.done === true ? undefined : next.value
       }
       const list = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`
-      const done = await ask('POST', addressOf(id, `?uploadId=${uploadId}`), { body: list })
-      // The service may say 200 before it knows, and the fault in the text.
-      if (/<Error>/.test(await done.text())) throw fault('did not put the parts together')
+      const done = await request('POST', addressOf(id, `?uploadId=${uploadId}`), { body: list })
+      // The service may answer 200 before it has finished, with the error in the body.
+      if (/<Error>/.test(await done.text())) throw fault('did not complete the multipart upload')
     } catch (error) {
-      await ask('DELETE', addressOf(id, `?uploadId=${uploadId}`)).catch(() => undefined)
+      await request('DELETE', addressOf(id, `?uploadId=${uploadId}`)).catch(() => undefined)
       throw error
     }
   }
@@ -124,7 +127,7 @@ export function s3Files(options: S3FilesOptions): FileStore {
       const first = await pieces.next()
       const head = first.done === true ? new Uint8Array() : first.value
       if (head.byteLength === partBytes) return writeParts(id, head, pieces, mediaType)
-      const sent = await ask('PUT', addressOf(id), {
+      const sent = await request('PUT', addressOf(id), {
         body: head,
         headers: { 'content-type': mediaType },
       })
@@ -132,19 +135,19 @@ export function s3Files(options: S3FilesOptions): FileStore {
     },
     async read(id, range) {
       const headers = range === undefined ? {} : { range: `bytes=${range.start}-${range.end}` }
-      const isFine = (status: number) => [200, 206, 404].includes(status)
-      const response = await ask('GET', addressOf(id), { headers }, isFine)
+      const isExpected = (status: number) => [200, 206, 404].includes(status)
+      const response = await request('GET', addressOf(id), { headers }, isExpected)
       if (response.status === 404 || response.body === null) {
         await response.body?.cancel()
         return response.status === 404 ? null : nothing()
       }
-      // One that knows no ranges sends all of it.
+      // A service without support for ranges sends the whole file.
       return range === undefined || response.status === 206
         ? response.body
         : cutToRange(response.body, range)
     },
     async remove(id) {
-      const response = await ask(
+      const response = await request(
         'DELETE',
         addressOf(id),
         {},
@@ -165,7 +168,7 @@ const fault = (what: string): HoldfastError =>
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-/** The same bytes in parts of one size, but for the last; none if there are none. */
+/** Cuts the bytes into parts of one size; the last one may be shorter. None if there are no bytes. */
 async function* toParts(
   content: AsyncIterable<Uint8Array>,
   partBytes: number,

@@ -1,6 +1,6 @@
 import type { Json } from '../../core/json.ts'
 
-/** The codes of the line protocol of AI SDK 3 and 4, by what they say. */
+/** The codes of the line protocol of AI SDK 3 and 4, by their meaning. */
 export const lineCodes = {
   text: '0',
   data: '2',
@@ -23,7 +23,7 @@ type LineCode = (typeof lineCodes)[keyof typeof lineCodes]
 
 export const toLine = (code: LineCode, value: Json): string => `${code}:${JSON.stringify(value)}\n`
 
-/** Null for a line that says nothing that can be read. */
+/** Null for a line that cannot be parsed. */
 export function parseLine(line: string): { readonly code: string; readonly value: Json } | null {
   const colon = line.indexOf(':')
   if (colon <= 0) return null

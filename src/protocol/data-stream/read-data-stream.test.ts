@@ -9,15 +9,15 @@ function read(...lines: readonly string[]): readonly object[] {
 
 const step = { type: 'start-step' }
 const stepEnd = { type: 'finish-step' }
-const said = [
+const text = [
   { type: 'text-start', id: 'text-0' },
   { type: 'text-delta', id: 'text-0', delta: 'Hi' },
   { type: 'text-end', id: 'text-0' },
 ]
 
 describe('the reader of the old line protocol', () => {
-  test('[RS4] takes a backend that ends with its last step for one that has finished', () => {
-    const ended = [{ type: 'start' }, step, ...said, stepEnd]
+  test('[RS4] treats a backend that ends with its last step as finished', () => {
+    const ended = [{ type: 'start' }, step, ...text, stepEnd]
     expect(read('0:"Hi"', 'e:{"finishReason":"stop","isContinued":false}')).toEqual([
       ...ended,
       { type: 'finish', finishReason: 'stop' },
@@ -31,14 +31,14 @@ describe('the reader of the old line protocol', () => {
     ])
   })
 
-  test('[RS4] says so where a stream breaks off', () => {
+  test('[RS4] reports a stream that breaks off', () => {
     const error = { type: 'error', errorText: 'The stream ended before its end.' }
     expect(read('0:"Hi"').at(-1)).toEqual(error)
     expect(read('e:{"finishReason":"tool-calls"}', '0:"Hi"').at(-1)).toEqual(error)
     expect(read('e:{"finishReason":"length","isContinued":true}').at(-1)).toEqual(error)
   })
 
-  test('[RS4] keeps what the backend noted about its message', () => {
+  test('[RS4] keeps the annotations of the backend about its message', () => {
     expect(read('8:[{"id":1},"two"]', 'd:{"finishReason":"stop"}')).toEqual([
       { type: 'start' },
       step,
@@ -71,7 +71,7 @@ describe('the reader of the old line protocol', () => {
     },
   )
 
-  test('[RS4] a client without approvals hears of a failure, and of no request', () => {
+  test('[RS4] a client without approvals gets a failure and no request', () => {
     const reader = createDataStreamReader({ readCallNote })
     const lines = [call, note({ validated: 'pending' }), note({ validated: false })]
     expect(lines.flatMap((line) => reader.read(line))).toEqual([
@@ -80,12 +80,12 @@ describe('the reader of the old line protocol', () => {
     ])
   })
 
-  test('[RS4] a call that waits is asked about once, and goes on when it is accepted', () => {
+  test('[RS4] a waiting call is requested once, and continues when it is accepted', () => {
     const waits = note({ validated: 'pending', isComplete: true })
-    const asked = { type: 'tool-approval-request', toolCallId: 'a', approvalId: 'approval-a' }
+    const requested = { type: 'tool-approval-request', toolCallId: 'a', approvalId: 'approval-a' }
     const accepted = note({ validated: true, isComplete: true })
-    expect(read(call, waits, waits, over)).toEqual([...called, asked, ...end])
-    expect(read(call, waits, accepted, result, over)).toEqual([...called, asked, done, ...end])
+    expect(read(call, waits, waits, over)).toEqual([...called, requested, ...end])
+    expect(read(call, waits, accepted, result, over)).toEqual([...called, requested, done, ...end])
   })
 
   test.each([
@@ -96,13 +96,13 @@ describe('the reader of the old line protocol', () => {
     expect(types.slice(3)).toEqual(['tool-output-error', 'finish-step', 'finish'])
   })
 
-  test('[RS4 CL4] a result is not kept back where nothing was said about calls', () => {
+  test('[RS4 CL4] a result is not held back without annotations about calls', () => {
     const reader = createDataStreamReader()
     reader.read(call)
     expect(reader.read(result)).toEqual([done])
   })
 
-  test('[RS4] an annotation about a call that nobody made is kept as it is', () => {
+  test('[RS4] an annotation about an unknown call is kept as it is', () => {
     const item = { toolCallId: 'b', validated: false, isComplete: true }
     expect(read(`8:[${JSON.stringify(item)}]`, over)).toEqual([
       { type: 'start' },

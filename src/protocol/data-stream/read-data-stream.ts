@@ -3,41 +3,43 @@ import { lineCodes, parseLine } from './data-stream-line.ts'
 import { type StreamChunk, textOf } from './stream-chunk.ts'
 
 const declined = 'Declined.'
-/** What is known of a call whose result the backend itself calls incomplete. */
+/** The error text of a call whose result the backend itself marks as incomplete. */
 const brokenOff = 'Broken off: what the tool gave is not complete.'
 
-/** Reads the old protocol line by line; what it cannot read it passes over. */
+/** Parses the old protocol line by line; a line that it cannot parse is skipped. */
 interface DataStreamReader {
   read(line: string): readonly StreamChunk[]
-  /** The connection is over. */
+  /** The connection has ended. */
   end(): readonly StreamChunk[]
 }
 
+/** Options of `createDataStreamReader`. */
 export interface DataStreamReaderOptions {
   /**
-   * Whether the reader of the chunks knows approvals (AI SDK 6 and 7 do; 5 gives up a stream that has
-   * such a chunk). Then a call that waits is told as a request and one that was refused as denied;
-   * else the first is a call without a result yet, and the second one that failed.
+   * Whether the consumer of the chunks supports approvals (AI SDK 6 and 7 do; 5 aborts a stream with such a chunk). If so, a
+   * waiting call becomes a request and a refused one is denied; otherwise the first is a call without a result yet, and the
+   * second one that failed.
    *
    * @default false
    */
   readonly approvals?: boolean
   /**
-   * What a stream that stops without an end is turned into: an `error` chunk, for readers that take a
-   * stream that ends in good order for a complete one; or nothing more than it said, for those that judge
-   * it themselves. One that stops in the middle of a line broke off either way.
+   * What a stream that stops without an end becomes: an `error` chunk, for consumers that treat a stream that ends in good
+   * order as complete; or nothing beyond its own chunks, for those that decide themselves. A stream that stops in the middle
+   * of a line always counts as broken off.
    *
    * @default 'error'
    */
   readonly unfinished?: 'error' | 'as-it-is'
   /**
-   * Reads what an annotation says of a call; null for one about something else.
+   * Parses an annotation about a call; null for one about something else.
    *
    * @default every annotation is about something else
    */
   readonly readCallNote?: (item: Json) => CallNote | null
 }
 
+/** What an annotation contains about a call. */
 export interface CallNote {
   readonly toolCallId: string
   readonly validated: string | undefined
@@ -50,16 +52,16 @@ export function createDataStreamReader(options: DataStreamReaderOptions = {}): D
   let hasStarted = false
   let isStepOpen = false
   let isFinished = false
-  /** How the last step ended, while nothing but remarks has come since. */
+  /** How the last step ended, as long as only annotations and data have followed it. */
   let lastReason: string | null = null
   let open: { readonly kind: 'text' | 'reasoning'; readonly id: string } | null = null
   let blocks = 0
   const calls = new Set<string>()
   const annotated = new Map<string, CallNote>()
-  /** Calls that have got their end, and those that were asked about. */
+  /** Calls that have ended, and calls whose approval was requested. */
   const ended = new Set<string>()
-  const asked = new Set<string>()
-  /** Results that the next annotations may still speak about. */
+  const requested = new Set<string>()
+  /** Results that the next annotations may still change. */
   let held: readonly { readonly toolCallId: string; readonly output: Json }[] = []
 
   const closeBlock = (): readonly StreamChunk[] => {
@@ -97,7 +99,7 @@ export function createDataStreamReader(options: DataStreamReaderOptions = {}): D
       { type: `${kind}-delta`, id, delta },
     ]
   }
-  /** Something that stands by itself, after whatever text came before it. */
+  /** A part by itself: closes the text before it. */
   const add = (...chunks: readonly StreamChunk[]): readonly StreamChunk[] => [
     ...closeBlock(),
     ...openStep(),
@@ -132,15 +134,15 @@ export function createDataStreamReader(options: DataStreamReaderOptions = {}): D
         ? endCall(toolCallId, { type: 'tool-output-denied', toolCallId })
         : endCall(toolCallId, { type: 'tool-output-error', toolCallId, errorText: declined })
     }
-    if (!approvals || validated !== 'pending' || asked.has(toolCallId) || ended.has(toolCallId))
+    if (!approvals || validated !== 'pending' || requested.has(toolCallId) || ended.has(toolCallId))
       return []
-    asked.add(toolCallId)
+    requested.add(toolCallId)
     return add({ type: 'tool-approval-request', toolCallId, approvalId: `approval-${toolCallId}` })
   }
   const readRemark = (code: string, item: Json): readonly StreamChunk[] => {
     const note = code === lineCodes.annotations ? readCallNote(item) : null
     if (note !== null && calls.has(note.toolCallId)) return annotate(note)
-    return add(toRemark(code)(item))
+    return add(toDataChunk(code)(item))
   }
 
   const readCall = (value: JsonObject): readonly StreamChunk[] => {
@@ -162,7 +164,7 @@ export function createDataStreamReader(options: DataStreamReaderOptions = {}): D
       case lineCodes.toolCall:
         return readCall({ ...value, args: value.args ?? {} })
       case lineCodes.toolCalls:
-        // Some backends begin a tool with it; AI SDK 3 listed a provider's calls in it.
+        // Some backends announce a tool call with it; AI SDK 3 listed a provider's calls in it.
         return Array.isArray(value.tool_calls)
           ? (value.tool_calls as readonly Json[]).flatMap((call) =>
               readOldCall(call).flatMap(readCall),
@@ -178,7 +180,7 @@ export function createDataStreamReader(options: DataStreamReaderOptions = {}): D
       case lineCodes.toolResult:
         if (!calls.has(toolCallId)) return []
         held = [...held, { toolCallId, output: value.result ?? null }]
-        // Only a backend that speaks of its calls may have more to say: others' results are not kept back.
+        // Only annotations can change a result, so without any about calls the result is not held back.
         return annotated.size === 0 ? release() : []
       case lineCodes.source:
         return add({
@@ -211,8 +213,8 @@ export function createDataStreamReader(options: DataStreamReaderOptions = {}): D
       if (line.trim() !== '') isLastBroken = parsed === null
       if (parsed === null || isFinished) return []
       const { code, value } = parsed
-      const isRemark = code === lineCodes.data || code === lineCodes.annotations
-      if (isRemark) {
+      const isDataOrAnnotation = code === lineCodes.data || code === lineCodes.annotations
+      if (isDataOrAnnotation) {
         const items: readonly Json[] = Array.isArray(value) ? value : []
         return items.flatMap((item) => readRemark(code, item))
       }
@@ -230,7 +232,7 @@ export function createDataStreamReader(options: DataStreamReaderOptions = {}): D
     end() {
       if (isFinished) return []
       const before = release()
-      // Many a backend ends with its last step and never says that the message is over.
+      // Many backends end with their last step and send no end of the message.
       if (lastReason !== null) return [...before, ...finish(lastReason)]
       isFinished = true
       if (unfinished === 'as-it-is' && !isLastBroken) return [...before, ...closeBlock()]
@@ -248,8 +250,8 @@ function readOldCall(call: Json): readonly JsonObject[] {
   return [{ toolCallId: call.id ?? '', toolName: name, args }]
 }
 
-/** What a backend said beside its message, or about it. */
-const toRemark =
+/** Data and annotations that a backend sends beside its message. */
+const toDataChunk =
   (code: string) =>
   (item: Json): StreamChunk => {
     if (code === lineCodes.annotations) return { type: 'data-annotation', data: item }

@@ -22,7 +22,7 @@ function statesOf(seed: number): readonly (readonly Turn[])[] {
 }
 
 describe('the annotations of the line protocol', () => {
-  it('[RS4 FD4] are, the last of each, what a page has at every moment', () => {
+  it('[RS4 FD4] are at every moment what a page has, counting the last of each call', () => {
     let rewritten = 0
     for (let seed = 9_000; seed < 9_040; seed++) {
       for (const states of statesOf(seed)) {
@@ -37,13 +37,13 @@ describe('the annotations of the line protocol', () => {
             last.set(subject, item)
           }
           const page = projectVercelMessage(turn)?.annotations ?? []
-          const isSaid = (item: object) =>
+          const isSent = (item: object) =>
             turn.progress.status !== 'running' || !('messageId' in item)
           const ofMessage = (item: JsonObject) => item.messageId !== undefined
-          const heard = [...last.values()].filter(
+          const received = [...last.values()].filter(
             (item) => turn.progress.status !== 'running' || !ofMessage(item),
           )
-          expect(heard.toSorted(byCall)).toEqual(page.filter(isSaid).toSorted(byCall))
+          expect(received.toSorted(byCall)).toEqual(page.filter(isSent).toSorted(byCall))
         }
       }
     }

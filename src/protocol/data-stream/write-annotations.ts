@@ -2,9 +2,9 @@ import type { JsonObject } from '../../core/json.ts'
 import { lineCodes, toLine } from './data-stream-line.ts'
 
 /**
- * Writes what is noted about a message as it changes, in `8:` lines. A client of AI SDK 4 adds each to
- * the list it has and never takes one away, so of those with one `toolCallId` (or one `messageId`) the
- * last counts. A note that has not changed is not written again.
+ * Writes the annotations of a message as they change, in `8:` lines. A client of AI SDK 4 appends each to its
+ * list and never removes one, so of those with one `toolCallId` (or one `messageId`) the last counts. An
+ * unchanged annotation is not written again.
  */
 export function createAnnotationWriter(): (annotations: readonly JsonObject[]) => string {
   const written = new Map<string, string>()

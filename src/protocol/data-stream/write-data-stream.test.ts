@@ -7,11 +7,11 @@ const write = (...chunks: readonly object[]): string =>
 const call = { type: 'tool-input-available', toolCallId: 'a', toolName: 'look', input: {} }
 
 describe('the writer of the old line protocol', () => {
-  test('[RS4] tells a call once, although it is told again after a decision', () => {
+  test('[RS4] writes a call once, although it is sent again after a decision', () => {
     expect(write(call, call)).toBe('9:{"toolCallId":"a","toolName":"look","args":{}}\n')
   })
 
-  test('[RS4] says a failure as a result that holds the error, and keeps progress to itself', () => {
+  test('[RS4] writes a failure as a result that contains the error, and no progress', () => {
     const progress = {
       type: 'tool-output-available',
       toolCallId: 'a',
@@ -22,7 +22,7 @@ describe('the writer of the old line protocol', () => {
     expect(write(progress, failure)).toBe('a:{"toolCallId":"a","result":{"error":"kaput"}}\n')
   })
 
-  test('[RS4] says why a step ended with the end of the message, or that calls follow', () => {
+  test('[RS4] writes the reason of a step with the end of the message, or that calls follow', () => {
     const step = { type: 'start-step' }
     const end = { type: 'finish-step' }
     const lines = write({ type: 'start', messageId: 'm' }, step, end, step, end, {

@@ -3,8 +3,8 @@ import { lineCodes, toLine } from './data-stream-line.ts'
 import { type StreamChunk, textOf } from './stream-chunk.ts'
 
 /**
- * Writes UI message chunks as lines of the old protocol (RS4). What it has no word for is left out,
- * or said as near as it can be: a failed call is a result that holds the error.
+ * Writes UI message chunks as lines of the old protocol (RS4). A chunk that the protocol does not have is
+ * left out or approximated: a failed call becomes a result that contains the error.
  */
 export function createDataStreamWriter(): (chunk: object) => string {
   let messageId = ''
@@ -40,7 +40,7 @@ export function createDataStreamWriter(): (chunk: object) => string {
         return toLine(lineCodes.toolCallDelta, { toolCallId, argsTextDelta })
       }
       case 'tool-input-available':
-        // A client of this protocol would show a call twice that it is told of again.
+        // A client of this protocol would show a call twice if it were sent again.
         if (sent.has(toolCallId)) return ''
         sent.add(toolCallId)
         return toLine(lineCodes.toolCall, { toolCallId, toolName, args: chunk['input'] ?? null })
@@ -64,7 +64,7 @@ export function createDataStreamWriter(): (chunk: object) => string {
       case 'error':
         return toLine(lineCodes.error, textOf(chunk['errorText']))
       case 'finish-step':
-        // Why it ended is told with the end of the message, which may come next.
+        // The reason is sent with the end of the message, which may come next.
         isStepEnding = true
         return ''
       case 'finish': {
@@ -78,10 +78,10 @@ export function createDataStreamWriter(): (chunk: object) => string {
   return (chunk) => write(chunk as StreamChunk)
 }
 
-/** Only what is in the address itself can be sent. */
+/** Only a file that is inside the URL itself (`data:`) can be sent. */
 function writeFile(chunk: StreamChunk): string {
-  const found = /^data:([^;,]*);base64,(.*)$/s.exec(textOf(chunk['url']))
-  if (found === null) return ''
-  const [, mimeType = '', data = ''] = found
+  const match = /^data:([^;,]*);base64,(.*)$/s.exec(textOf(chunk['url']))
+  if (match === null) return ''
+  const [, mimeType = '', data = ''] = match
   return toLine(lineCodes.file, { data, mimeType })
 }

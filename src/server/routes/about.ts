@@ -1,12 +1,12 @@
 import { asSchema } from 'ai'
 import { packageVersion } from '../../core/package-version.ts'
-import { latencyEdgesMs } from '../../engine/metrics.ts'
+import { latencyEdgesMs } from '../../engine/telemetry/metrics.ts'
 import { NotReadyError, type NotReadyReason } from '../../engine/readiness.ts'
 import { ApiError } from '../../protocol/api-error.ts'
 import type { ServerContext } from '../context.ts'
 import type { Route } from '../router.ts'
 
-/** What a server says of itself. */
+/** Routes about the server itself. */
 export function aboutRoutes({ holdfast, sharing }: ServerContext): readonly Route[] {
   return [
     {
@@ -74,7 +74,7 @@ export function aboutRoutes({ holdfast, sharing }: ServerContext): readonly Rout
 
 const readyMs = 3_000
 
-/** Everyone may ask here: they are told why in one word of ours, and the rest is for the log. */
+/** The route is public: the client gets a reason code, and the details go to the log. */
 function toNotReady(error: unknown): ApiError {
   const reason: NotReadyReason = error instanceof NotReadyError ? error.reason : 'no-answer'
   const message = reasons[reason] ?? 'The database cannot be used right now.'
@@ -84,22 +84,22 @@ function toNotReady(error: unknown): ApiError {
 }
 
 const reasons: Partial<Readonly<Record<NotReadyReason, string>>> = {
-  'commits-waiting': 'What is written waits too long for the database.',
-  'no-answer': 'The database did not answer in time.',
-  'listener-down': 'Changes of other servers have not been heard of for a while.',
+  'commits-waiting': 'Writes wait too long for the database.',
+  'no-answer': 'The database did not respond in time.',
+  'listener-down': 'No change notifications of other servers have arrived for a while.',
   'store-unreachable': 'The database cannot be reached.',
   'store-full': 'The disk of the database is full.',
-  'store-locked': 'The database is locked by somebody else.',
+  'store-locked': 'The database is locked by another process.',
   'store-read-only': 'The database cannot be written to.',
-  'store-newer': 'The database is of a newer version.',
-  'store-closed': 'This server is going.',
+  'store-newer': 'The database has a newer version.',
+  'store-closed': 'This server is closing.',
 }
 
-/** Whoever probes wants an answer: a database that hangs is as good as none. */
+/** A probe needs a response: a database that hangs counts as unavailable. */
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`The database did not answer in ${ms} ms.`)), ms)
+    timer = setTimeout(() => reject(new Error(`The database did not respond in ${ms} ms.`)), ms)
   })
   try {
     await Promise.race([work, late])
@@ -110,9 +110,9 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
 
 /** `sometimes`: a function of the arguments decides. */
 function approvalOf(ours: unknown, sdks: unknown): 'always' | 'never' | 'sometimes' {
-  const said = ours ?? sdks
-  if (typeof said === 'function') return 'sometimes'
-  return said === 'always' || said === true ? 'always' : 'never'
+  const approval = ours ?? sdks
+  if (typeof approval === 'function') return 'sometimes'
+  return approval === 'always' || approval === true ? 'always' : 'never'
 }
 
 function toPrometheus(metrics: ReturnType<ServerContext['holdfast']['metrics']>): string {

@@ -2,9 +2,10 @@ import { assertNever } from '../../core/assert-never.ts'
 import { type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts'
 import type { Turn } from '../../core/message.ts'
 import { toClientOutput, toToolDecision } from '../chat-answers.ts'
-import type { NamedSendRequest, SendResult } from '../../engine/send.ts'
+import type { NamedSendRequest, SendResult } from '../../engine/input/send.ts'
 import { type ChatRequest, parseChatBody } from '../../protocol/chat-body.ts'
 import { findAnswerRefusal } from '../answer-refusal.ts'
+import { checkChatText } from '../check-text.ts'
 import { type Reply, withReply } from '../chat-response.ts'
 import {
   asOwned,
@@ -19,12 +20,12 @@ import {
 } from '../context.ts'
 import { ApiError } from '../../protocol/api-error.ts'
 import { notFound, runActive } from '../http-error.ts'
-import { toKnownTurn } from '../../engine/known-turn.ts'
+import { toKnownTurn } from '../../engine/calls/known-turn.ts'
 import { readJson } from '../read-json.ts'
 import type { Route, RouteRequest } from '../router.ts'
 import { sdkOf } from './messages.ts'
 
-/** The front door for AI SDK clients. */
+/** The routes for AI SDK clients. */
 export function chatRoutes(context: ServerContext): readonly Route[] {
   const { holdfast, limits } = context
   return [
@@ -34,7 +35,7 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
       handle: async (request) =>
         withReply(context, request, async (reply) => {
           const chat = parseChatBody(await readJson(request.request, limits.bodyBytes))
-          checkText(chat, limits.textChars)
+          checkChatText(chat, limits.textChars)
           if (chat.kind === 'answers') return answer(context, request, chat, reply)
           const sent = await inPlace(context, request, chat.threadId, async () => {
             if (chat.kind === 'send') return holdfast.send(await toSend(context, request, chat))
@@ -53,8 +54,9 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
           const message = parameter(request.url, 'message')
           const messageId = message === undefined ? undefined : parseMessageId(message)
           const threadId = threadOf(request)
-          // Clients ask this for a chat that nobody has written to yet, and take a 404 for a fault. Whose it is makes
-          // no difference; who names a message must have seen one, and is told that it is not there.
+          // Clients request this for a chat without messages, and treat a 404 as an error. Another owner's thread gets
+          // the same response; a client that names a message must have seen one, and gets an error if it does not
+          // exist.
           if (messageId === undefined && !(await isThreadOf(context, request, threadId))) {
             return new Response(null, { status: 204 })
           }
@@ -108,22 +110,24 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
 
 function nothingToContinue(last: Turn | null): ApiError {
   const refuse = (message: string) => new ApiError(409, 'nothing-to-continue', message)
-  if (last === null) return refuse('There is no answer that could go on.')
+  if (last === null) return refuse('There is no answer to continue.')
   const { progress } = last
   if (progress.status !== 'waiting') return refuse('The last answer is complete.')
   return progress.waitingFor === 'client'
-    ? refuse('The last answer waits for a result of the client’s: it goes on when that comes.')
-    : refuse('The last answer waits for a person: it goes on when that is decided.')
+    ? refuse(
+        'The last answer waits for a result of the client: it continues when the result arrives.',
+      )
+    : refuse('The last answer waits for a person: it continues after the decision.')
 }
 
-/** The owner's place is taken for as long as the run lives, not for as long as somebody reads it. */
+/** The owner's slot is held for as long as the run lives, not for as long as it is read. */
 export async function inPlace<Result extends { readonly kind: string }>(
   { holdfast, runs }: ServerContext,
   { ownerId }: RouteRequest,
   threadId: ThreadId,
   begin: () => Promise<Result>,
 ): Promise<Result> {
-  // What runs in this thread has its place, and whatever follows it there keeps it.
+  // A run in this thread already has its slot, and the turns that follow it keep it.
   const leave = holdfast.running().includes(threadId) ? () => {} : runs.acquire(ownerId)
   let isRunning = false
   try {
@@ -136,7 +140,7 @@ export async function inPlace<Result extends { readonly kind: string }>(
   }
 }
 
-/** A new chat begins with its first message; one that exists must be the caller's own. */
+/** A new chat begins with its first message; an existing one must belong to the caller. */
 export async function toSend(
   context: ServerContext,
   request: RouteRequest,
@@ -144,7 +148,7 @@ export async function toSend(
 ): Promise<NamedSendRequest> {
   const { kind: _, ...sending } = chat
   const thread = await context.holdfast.store.readThread(chat.threadId)
-  // Only a first message can begin a thread: there is nothing yet to edit.
+  // Only a first message can create a thread: an edit needs an existing one.
   const isFirst = (chat.replaces ?? chat.message.id) === chat.message.id
   if (isFirst && !isOwned(thread, request)) checkMadeUpId(context, chat.threadId)
   if (thread === null && isFirst) {
@@ -152,17 +156,6 @@ export async function toSend(
   }
   asOwned(thread, request)
   return sending
-}
-
-export function checkText(chat: ChatRequest, most: number): void {
-  if (chat.kind !== 'send') return
-  const size = chat.message.parts.reduce(
-    (sum, part) => sum + (part.type === 'text' ? part.text.length : 0),
-    0,
-  )
-  if (size > most) {
-    throw new ApiError(413, 'too-large', `The message is longer than ${most} characters.`)
-  }
 }
 
 function respond(threadId: ThreadId, sent: SendResult, reply: Reply): Response {
@@ -188,7 +181,7 @@ function respond(threadId: ThreadId, sent: SendResult, reply: Reply): Response {
 
 export { runActive }
 
-/** Approvals and results from the client: it has the turn as it was, and gets what follows. */
+/** Approvals and results from the client: it has the turn as it was, and is sent what follows. */
 async function answer(
   context: ServerContext,
   request: RouteRequest,
@@ -207,12 +200,12 @@ async function answer(
   })
   const given = outputs.map(toClientOutput)
   const added = await holdfast.addToolOutputs(threadId, given)
-  const refusal = findAnswerRefusal(decided, given, added)
+  const refusal = findAnswerRefusal(decisions, decided, given, added)
   if (refusal !== null) throw refusal
   return reply({ threadId, turnId, sent })
 }
 
-/** Whose it is comes with what it is: one read, however many calls the turn has. */
+/** One read returns turn and owner, however many calls the turn has. */
 async function findOwnTurn(
   context: ServerContext,
   request: RouteRequest,
@@ -227,11 +220,14 @@ async function findOwnTurn(
   throw notFound('message')
 }
 
-/** Asked for by itself where most threads are not there: a read of messages waits for the other reads of its owner. */
+/**
+ * A separate read, because most of these threads do not exist: a read of messages would queue behind the owner's other
+ * reads.
+ */
 const isThreadOf = async ({ holdfast }: ServerContext, request: RouteRequest, id: ThreadId) =>
   isOwned(await holdfast.store.readThread(id), request)
 
-/** The answer that the caller's own thread ends with, if it ends with one; null if there is no such thread of theirs. */
+/** The last turn of the caller's own thread, if the thread ends with one; null if the caller has no such thread. */
 async function readLast(
   { holdfast, reads }: ServerContext,
   { ownerId }: RouteRequest,

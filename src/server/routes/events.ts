@@ -5,13 +5,13 @@ import { toEventFrames } from '../../protocol/event-frame.ts'
 import { parsePlaceText, placeAfter, toPlaceText } from '../../protocol/place-text.ts'
 import { isOtherHistory } from '../../store/place-evidence.ts'
 import type { Store, StoredChange } from '../../store/store.ts'
-import type { Frame } from '../../engine/live-window.ts'
+import type { Frame } from '../../engine/follow/live-window.ts'
 import { toClientEvent, toClientMessage } from '../../views/client-turn.ts'
 import { projectQueue } from '../../views/queue-view.ts'
 import { findThread, parameter, type ServerContext } from '../context.ts'
 import { badRequest } from '../http-error.ts'
 import type { Route } from '../router.ts'
-import { sseData, toSseResponse } from '../../engine/sse.ts'
+import { sseData, toSseResponse } from '../../engine/follow/sse.ts'
 
 export function eventRoutes(context: ServerContext): readonly Route[] {
   const { holdfast, keepAliveMs, followers, saving, inFlight, reads } = context
@@ -24,7 +24,7 @@ export function eventRoutes(context: ServerContext): readonly Route[] {
         const place = placeOf(request.request, request.url)
         const { seq: after } = place
         await checkHistory(holdfast.store, id, place)
-        if (after > seq) throw badRequest(`The thread ends at ${seq}; "after" says ${after}.`)
+        if (after > seq) throw badRequest(`The thread ends at ${seq}; "after" is ${after}.`)
         inFlight.admit(request.ownerId)
         const onClose = followers.acquire(request.ownerId)
         const gate = reads.gateOf(request.ownerId)
@@ -47,9 +47,9 @@ export function eventRoutes(context: ServerContext): readonly Route[] {
             },
           }
         }
-        // Named, so that whoever reads frames only does not take it for one.
-        const aside = (say: (text: string) => void) =>
-          saving.watch((note) => say(`event: saving\n${sseData(note)}`))
+        // A named event, so that a client that reads only frames ignores it.
+        const aside = (send: (text: string) => void) =>
+          saving.watch((note) => send(`event: saving\n${sseData(note)}`))
         const meter = inFlight.meterOf(request.ownerId)
         return toSseResponse(source, { keepAliveMs, headers: {}, onClose, aside, meter })
       },
@@ -64,14 +64,17 @@ const toClientChange = (change: StoredChange): StoredChange =>
 
 interface EncodedFrame {
   readonly bytes: Uint8Array
-  /** The last seq that it says. */
+  /** The last seq in it. */
   readonly seq: Seq
 }
 
 const encoder = new TextEncoder()
 const encoded = new WeakMap<Frame, EncodedFrame>()
 
-/** Once for all who stand where the frame begins; who was sent less before has one of their own (OP7a). */
+/**
+ * Encoded once for all followers at the frame's beginning; a follower at a later seq gets an encoding of its own
+ * (OP7a).
+ */
 function encodeFrame(frame: Frame, after: Seq): EncodedFrame {
   const known = after === frame.after ? encoded.get(frame) : undefined
   if (known !== undefined) return known
@@ -87,15 +90,15 @@ function encodeFrame(frame: Frame, after: Seq): EncodedFrame {
   return made
 }
 
-/** With both, what the browser remembers beats what the address said when it first connected. */
+/** If both are given, the browser's `Last-Event-ID` is newer than the address of the first connection. */
 function placeOf(request: Request, url: URL): ThreadPlace {
   const value = request.headers.get('last-event-id') ?? parameter(url, 'after') ?? '0'
   const place = parsePlaceText(value)
   if (place !== null) return place
-  throw badRequest('"after" and Last-Event-ID are a place that a page or a frame gave, or a seq.')
+  throw badRequest('"after" and Last-Event-ID must be the place of a page or a frame, or a seq.')
 }
 
-/** A bare seq says nothing of its history, and is taken for one of this. */
+/** A bare seq does not identify its history, and is taken to belong to this one. */
 async function checkHistory(store: Store, id: ThreadId, place: ThreadPlace): Promise<void> {
   if (place.incarnation === '' && place.mark === '') return
   const found = await store.readPlace?.(id, place.seq)

@@ -10,7 +10,7 @@ import { readJson } from '../read-json.ts'
 import type { Route } from '../router.ts'
 import { parseObject } from './threads.ts'
 
-/** What people think of answers (FK4). */
+/** Feedback on answers (FK4). */
 export function feedbackRoutes({ holdfast, limits }: ServerContext): readonly Route[] {
   return [
     {

@@ -6,7 +6,7 @@ import { badRequest, notFound } from '../http-error.ts'
 import type { Route, RouteRequest } from '../router.ts'
 import { serveFile } from '../serve-file.ts'
 
-/** Files that messages name (FL1). */
+/** Files that messages refer to (FL1). */
 export function fileRoutes({ holdfast, inFlight, transfers }: ServerContext): readonly Route[] {
   return [
     {
@@ -55,7 +55,7 @@ export function fileRoutes({ holdfast, inFlight, transfers }: ServerContext): re
     },
   ]
 
-  /** Another owner's is as if it were not there (HT2). */
+  /** Another owner's file is treated as not existing (HT2). */
   async function findFile({ params, ownerId }: RouteRequest): Promise<FileRecord> {
     const { id } = params
     const file = isId(id) ? await holdfast.files.get(id, { ownerId }) : null
@@ -69,7 +69,7 @@ async function* readBody({ body }: Request): AsyncGenerator<Uint8Array> {
   try {
     yield* body
   } catch {
-    throw new ApiError(400, 'file-cut-off', 'The file did not come to its end.')
+    throw new ApiError(400, 'file-cut-off', 'The file is incomplete.')
   }
 }
 

@@ -11,7 +11,7 @@ import type { Route } from '../router.ts'
 const formats = ['auto', 'ui', 'vercel', 'tools-used', 'commentary', 'entities'] as const
 const types = /^application\/(json|x-ndjson|jsonl)\s*(;|$)/i
 
-/** Old threads, for their new owner: whoever sends them. */
+/** Imports old threads; the caller becomes their owner. */
 export function importRoutes({ holdfast, limits, jobs }: ServerContext): readonly Route[] {
   return [
     {
@@ -24,11 +24,11 @@ export function importRoutes({ holdfast, limits, jobs }: ServerContext): readonl
         )
         const thread = parameter(url, 'thread')
         const threadId = thread === undefined ? undefined : parseThreadId(thread)
-        // Before its body is read, which is held whole.
+        // Before the body is read, because all of it is held in memory.
         const leave = jobs.acquire(ownerId)
         let scratch: Store | undefined
         try {
-          // Whole before the first of it is stored: what is too large or cut off changes nothing (HT3).
+          // The whole body is read before anything is stored: one that is too large or cut off changes nothing (HT3).
           const text = await readText(request, limits.importBytes, types)
           if (text === null) throw badRequest('There is nothing to import.')
           const { store, clock } = holdfast

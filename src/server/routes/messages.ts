@@ -3,7 +3,11 @@ import { type MessageId, parseMessageId } from '../../core/ids.ts'
 import { parseVersionId } from '../../core/versions.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { defaultLimit, parseLimit } from '../../protocol/page-query.ts'
-import { type MessagePageQuery, pageFormats, readMessagePage } from '../../engine/message-page.ts'
+import {
+  type MessagePageQuery,
+  pageFormats,
+  readMessagePage,
+} from '../../engine/threads/message-page.ts'
 import { type EntityKind, entityKinds } from '../../views/entity-rows.ts'
 import type { SdkVersion } from '../../views/ui-vocabulary.ts'
 import type { MessagesQuery } from '../../engine/library.ts'
@@ -12,7 +16,7 @@ import { badRequest, notFound, runActive } from '../http-error.ts'
 import { toJsonResponse } from '../json-response.ts'
 import type { Route, RouteRequest } from '../router.ts'
 
-/** Any of these asks for the older answer. */
+/** Any of these parameters selects the older query. */
 const olderNames = ['vercel_format', 'page_size', 'entity', 'sort'] as const
 
 export function messageRoutes(context: ServerContext): readonly Route[] {
@@ -66,7 +70,7 @@ async function readPage(
   const format = oneOf(url, 'format', pageFormats) ?? 'ui'
   const toolNames = oneOf(url, 'toolNames', ['include', 'omit'])
   if (toolNames !== undefined && format !== 'ui') {
-    throw badRequest('"toolNames" goes with format=ui: every other format has the names.')
+    throw badRequest('"toolNames" needs format=ui: every other format has the names.')
   }
   const limit = parseLimit(parameter(url, 'limit') ?? defaultLimit)
   const wanted = { ownerId, basePath, format, limit, ...rangeOf(url) }
@@ -75,19 +79,19 @@ async function readPage(
   return orNotFound(await reads.gateOf(ownerId)(read))
 }
 
-/** What no database can keep as an id is refused before it is looked for (HT3). A place may follow the id. */
+/** A value that cannot be stored as an id is refused before it is looked up (HT3). A place may follow the id. */
 function parseVersion(text: string): string {
   const [{ id } = { id: text }] = parseVersionId(text)
   parseMessageId(id)
   return text
 }
 
-/** The older query (FD8): rows, or the messages that they make, by other names and in another shape. */
+/** The older query (FD8): rows, or the messages that they form, with other names and in another shape. */
 async function readOlder(context: ServerContext, request: RouteRequest, url: URL): Promise<object> {
   const threadId = threadOf(request)
   const newer = ['format', 'limit', 'sdk', 'toolNames'].find((name) => url.searchParams.has(name))
   if (newer !== undefined) {
-    throw badRequest(`"${newer}" does not go with ${olderNames.join(', ')}: ask in one way.`)
+    throw badRequest(`"${newer}" cannot be combined with ${olderNames.join(', ')}.`)
   }
   const isVercel = oneOf(url, 'vercel_format', ['true', 'false']) === 'true'
   const sort = oneOf(url, 'sort', ['creation_date', '-creation_date']) ?? '-creation_date'
@@ -111,7 +115,7 @@ async function readOlder(context: ServerContext, request: RouteRequest, url: URL
   }
 }
 
-/** A comma list; null where all are wanted. */
+/** A comma-separated list; null for all. */
 function entitiesOf(url: URL): readonly EntityKind[] | null {
   const list = parameter(url, 'entity')
   if (list === undefined) return null
@@ -122,7 +126,7 @@ function entitiesOf(url: URL): readonly EntityKind[] | null {
   })
 }
 
-/** What both queries say in the same words. */
+/** The parameters that both queries share. */
 function rangeOf(url: URL): Pick<MessagesQuery, 'cursor' | 'live' | 'results'> {
   const cursor = parameter(url, 'cursor')
   const live = oneOf(url, 'live', ['include', 'exclude'])
@@ -130,11 +134,11 @@ function rangeOf(url: URL): Pick<MessagesQuery, 'cursor' | 'live' | 'results'> {
   return withDefined({}, { cursor, live, results })
 }
 
-/** Who leaves the live turn out is told which it is. */
+/** A client that excludes the live turn is sent its id. */
 const liveOf = (url: URL, left: MessageId | null): object =>
   parameter(url, 'live') === 'exclude' ? { live: left === null ? null : { messageId: left } } : {}
 
-/** One read: the page says whose thread it is of, and another's is as if it were not there (HT2). */
+/** One read: the page contains the thread's owner, and another owner's thread is treated as not existing (HT2). */
 async function readOlderPage(
   { holdfast, reads }: ServerContext,
   { ownerId }: RouteRequest,
@@ -145,7 +149,7 @@ async function readOlderPage(
   return page
 }
 
-/** `?sdk=5|6|7`: the vocabulary that the client understands. */
+/** `?sdk=5|6|7`: the version whose chunk types the client understands. */
 export function sdkOf(url: URL): SdkVersion | undefined {
   const sdk = oneOf(url, 'sdk', ['5', '6', '7'])
   return sdk === undefined ? undefined : (Number(sdk) as SdkVersion)

@@ -1,6 +1,7 @@
 import { parseMessageId } from '../../core/ids.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { projectQueue } from '../../views/queue-view.ts'
+import { checkText } from '../check-text.ts'
 import { orNotFound, type ServerContext, threadOf } from '../context.ts'
 import { badRequest, notFound } from '../http-error.ts'
 import { readJson } from '../read-json.ts'
@@ -8,7 +9,7 @@ import type { Route, RouteRequest } from '../router.ts'
 import { inPlace } from './chat.ts'
 import { parseObject } from './threads.ts'
 
-/** Inputs that wait for their turn (IN2). */
+/** Queued inputs (IN2). */
 export function queueRoutes(context: ServerContext): readonly Route[] {
   const { holdfast, limits } = context
   const { queues } = holdfast
@@ -30,8 +31,9 @@ export function queueRoutes(context: ServerContext): readonly Route[] {
         const { ownerId } = request
         const { text, before } = parseObject(await readJson(request.request, limits.bodyBytes))
         if (text !== undefined && typeof text !== 'string') throw badRequest('"text" is a text.')
+        checkText('message', [text], limits.textChars)
         if (before !== undefined && before !== null && typeof before !== 'string') {
-          throw badRequest('"before" is the id of a message that waits, or null.')
+          throw badRequest('"before" must be the id of a queued message, or null.')
         }
         const change = withDefined({}, { text, before })
         const id = threadOf(request)

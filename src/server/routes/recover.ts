@@ -5,8 +5,8 @@ import type { HandlerOptions } from '../handler-options.ts'
 import type { Route } from '../router.ts'
 
 /**
- * For processes that live shortly (OP4): a timer of the platform, or a run's own hand-over, calls it, and it carries on
- * what nobody runs any more. It has a secret of its own, because whoever calls it is nobody's user.
+ * For short-lived processes (OP4): a timer of the platform, or a run's own hand-over, calls it, and it continues
+ * abandoned runs. It has a secret of its own, because its caller is not a user.
  */
 export function recoverRoutes(
   { holdfast }: ServerContext,
@@ -23,7 +23,7 @@ export function recoverRoutes(
         const before = new Set(holdfast.running())
         const recovered = await holdfast.recover()
         const begun = holdfast.running().filter((threadId) => !before.has(threadId))
-        // Without `waitUntil` nothing but the request that is not yet answered keeps a short-lived process.
+        // Without `waitUntil` only the open request keeps a short-lived process alive.
         if (waitUntil === undefined) await Promise.all(begun.map((id) => holdfast.settled(id)))
         const unfinished = (await holdfast.store.findAbandonedRuns(mostCounted)).length
         return Response.json({ recovered, unfinished })
@@ -32,17 +32,17 @@ export function recoverRoutes(
   ]
 }
 
-/** Whoever sees more than none calls again, so the exact number is of no use. */
+/** The caller repeats the request while the number is above zero, so it need not be exact. */
 const mostCounted = 100
 
-function checkSecret(said: string | null, secret: string): void {
-  const given = /^Bearer (.+)$/i.exec(said ?? '')?.[1] ?? ''
-  // Hashed, so that neither the length nor the first wrong character shows in the time it takes.
+function checkSecret(header: string | null, secret: string): void {
+  const given = /^Bearer (.+)$/i.exec(header ?? '')?.[1] ?? ''
+  // Hashed, so that the time reveals neither the length nor the first wrong character.
   if (timingSafeEqual(hash(given), hash(secret))) return
   throw new ApiError(
     401,
     'not-authenticated',
-    'This route is called with `Authorization: Bearer <the secret that createHandler was given as recoverSecret>`.',
+    'This route needs `Authorization: Bearer <the option recoverSecret of createHandler>`.',
   )
 }
 

@@ -5,7 +5,7 @@ import { parameter, type ServerContext } from '../context.ts'
 import { badRequest } from '../http-error.ts'
 import type { Route } from '../router.ts'
 
-/** Words in the titles and texts of one's own threads. */
+/** Searches the titles and texts of the caller's threads. */
 export function searchRoutes({ holdfast, reads }: ServerContext): readonly Route[] {
   return [
     {
@@ -13,7 +13,7 @@ export function searchRoutes({ holdfast, reads }: ServerContext): readonly Route
       path: '/api/search',
       async handle({ url, ownerId }) {
         const q = parameter(url, 'q')
-        if (q === undefined) throw badRequest('"q" says what to search for.')
+        if (q === undefined) throw badRequest('"q" is required: the words to search for.')
         const limit = parseLimit(parameter(url, 'limit') ?? defaultLimit)
         const request = withDefined({ ownerId, q, limit }, { cursor: parameter(url, 'cursor') })
         const page = await reads.gateOf(ownerId)(() => holdfast.search(request))

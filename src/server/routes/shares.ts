@@ -1,7 +1,7 @@
 import { assertNever } from '../../core/assert-never.ts'
 import { isShareId, type Share } from '../../core/share.ts'
 import { withDefined } from '../../core/with-defined.ts'
-import { pageFormats } from '../../engine/message-page.ts'
+import { pageFormats } from '../../engine/threads/message-page.ts'
 import { ApiError } from '../../protocol/api-error.ts'
 import { defaultLimit, parseLimit } from '../../protocol/page-query.ts'
 import { toIsoDate } from '../../views/iso-date.ts'
@@ -19,16 +19,16 @@ import type { Route, RouteRequest } from '../router.ts'
 import { serveFile } from '../serve-file.ts'
 import { sdkOf } from './messages.ts'
 
-/** Kept by nobody, so that a link that is revoked shows nothing from then on; and found by no search engine. */
-const privately = { 'cache-control': 'no-store', 'x-robots-tag': 'noindex, nofollow' } as const
+/** Not cached, so that a revoked link shows nothing from then on. */
+const cacheControl = 'no-store'
 
-/** Links to threads (FK5): made and taken back by the owner, read by whoever has one. */
+/** Links to threads (FK5): created and revoked by the owner, read by anybody who has one. */
 export function shareRoutes(context: ServerContext): readonly Route[] {
   const { holdfast, inFlight, reads, sharing, transfers } = context
   const { shares } = holdfast
-  /** The readers of one link take from one another and from nobody else (OP7a). */
+  /** The readers of one link share one set of limits, separate from everybody else's (OP7a). */
   const readerOf = (id: string) => `share ${id}`
-  /** What is no link, was revoked or is switched off is told in the same words. */
+  /** A link that does not exist, was revoked or is switched off gets the same error. */
   const linkOf = ({ params }: RouteRequest): string => {
     const { id } = params
     if (!sharing || !isShareId(id)) throw noLink()
@@ -94,7 +94,7 @@ export function shareRoutes(context: ServerContext): readonly Route[] {
         const page = await reads.gateOf(readerOf(id))(() => shares.messages(id, query))
         if (page === null) throw noLink()
         const shown = { ...page, sharedAt: toIsoDate(page.sharedAt) }
-        return withHeaders(toJsonResponse(context, readerOf(id), shown))
+        return toJsonResponse(context, readerOf(id), shown)
       },
     },
     {
@@ -108,7 +108,7 @@ export function shareRoutes(context: ServerContext): readonly Route[] {
         const read = () => shares.result(id, callId, request.basePath)
         const result = await reads.gateOf(readerOf(id))(read)
         if (result === null) throw noLink()
-        return withHeaders(toJsonResponse(context, readerOf(id), result))
+        return toJsonResponse(context, readerOf(id), result)
       },
     },
     {
@@ -119,27 +119,25 @@ export function shareRoutes(context: ServerContext): readonly Route[] {
         const id = linkOf(request)
         const found = await shares.file(id, request.params['fileId'] ?? '')
         if (found === null) throw noLink()
-        const response = await serveFile(request.request, {
+        return serveFile(request.request, {
           ...found,
-          cacheControl: privately['cache-control'],
+          cacheControl,
           admit: () => {
             inFlight.admit(readerOf(id))
             return transfers.acquire(readerOf(id))
           },
         })
-        return withHeaders(response)
       },
     },
   ]
 }
 
 const noLink = (): ApiError =>
-  new ApiError(404, 'share-not-found', 'There is nothing here, or it is no longer shared.')
-
-function withHeaders(response: Response): Response {
-  for (const [name, value] of Object.entries(privately)) response.headers.set(name, value)
-  return response
-}
+  new ApiError(
+    404,
+    'share-not-found',
+    'This conversation does not exist, or it is no longer shared.',
+  )
 
 const toShareJson = ({ id, seq, createdAt }: Share, basePath: string) => ({
   id,

@@ -3,7 +3,12 @@ import { parseMessageId, parseThreadId } from '../../core/ids.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { ListedThread, ThreadRecord } from '../../core/thread.ts'
 import { withDefined } from '../../core/with-defined.ts'
-import { parseFlag, parseMetadata, parseTitle, type ThreadChange } from '../../engine/threads.ts'
+import {
+  parseFlag,
+  parseMetadata,
+  parseTitle,
+  type ThreadChange,
+} from '../../engine/threads/threads.ts'
 import { ApiError } from '../../protocol/api-error.ts'
 import { defaultLimit, parseLimit } from '../../protocol/page-query.ts'
 import { toIsoDate } from '../../views/iso-date.ts'
@@ -30,7 +35,11 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
     const body = parseObject(await readJson(request, limits.bodyBytes))
     const { title, pinned, archived, metadata } = body
     if (metadata !== undefined && threadMetadata !== 'write') {
-      throw new ApiError(403, 'forbidden', 'The metadata of a thread is not yours to set here.')
+      throw new ApiError(
+        403,
+        'forbidden',
+        'Clients may not set the metadata of a thread on this server.',
+      )
     }
     const change = withDefined(
       {},
@@ -88,7 +97,7 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
         const { id } = await findThread(context, request)
         const [, change] = await readChange(request.request)
         if (Object.keys(change).length === 0) {
-          throw badRequest('"title", "pinned" or "archived" says what to change.')
+          throw badRequest('"title", "pinned" or "archived" is required.')
         }
         const { ownerId } = request
         return Response.json(show(orNotFound(await threads.update(id, change, { ownerId }))))
@@ -154,7 +163,7 @@ function toThreadJson(thread: ListedThread, showsMetadata: boolean) {
   )
 }
 
-/** Of a list: `1` asks for these only, and nothing else is a question. */
+/** A filter of a list: `1` selects these only; any other value is refused. */
 function parseOne(url: URL, name: string): true | undefined {
   const value = parameter(url, name)
   if (value === undefined || value === '1') return value === undefined ? undefined : true

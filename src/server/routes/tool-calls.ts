@@ -2,16 +2,17 @@ import type { Call } from '../../core/call.ts'
 import { assertNever } from '../../core/assert-never.ts'
 import { parseCallId, parseMessageId } from '../../core/ids.ts'
 import type { Json } from '../../core/json.ts'
-import type { ToolDecision } from '../../engine/call-requests.ts'
-import type { DecisionResult } from '../../engine/decide.ts'
-import type { ResolveResult } from '../../engine/resolve.ts'
+import type { ToolDecision } from '../../engine/calls/call-requests.ts'
+import type { DecisionResult } from '../../engine/calls/decide.ts'
+import type { ResolveResult } from '../../engine/calls/resolve.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { toIsoDate } from '../../views/iso-date.ts'
 import { projectToolCall, projectToolCalls } from '../../views/tool-call-record.ts'
 import { findThread, oneOf, type ServerContext, threadOf } from '../context.ts'
 import { ApiError } from '../../protocol/api-error.ts'
-import { badRequest, notFound } from '../http-error.ts'
+import { alreadyDecided, badRequest, notFound } from '../http-error.ts'
 import { toJsonResponse } from '../json-response.ts'
+import { checkText } from '../check-text.ts'
 import { readJson } from '../read-json.ts'
 import { toCallAddress } from '../../protocol/addresses.ts'
 import type { Route, RouteRequest } from '../router.ts'
@@ -39,7 +40,7 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
         const { turn, threadId } = found
         const lazyHref = (call: Call) => toCallAddress(threadId, call.id, basePath)
         const list = projectToolCalls(turn, threadId, withDefined({ lazyHref }, { include }))
-        // Where the message is and how far this goes: from there on it can be followed.
+        // With the thread and the seq of the list: from there on it can be followed.
         return toJsonResponse(context, ownerId, { ...list, threadId, seq: turn.lastSeq })
       },
     },
@@ -62,11 +63,11 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
       async handle(request) {
         const body = parseObject(await readJson(request.request, limits.bodyBytes))
         const callId = parseCallId(request.params['callId'])
-        const [result] = await decide(request, [parseDecision(callId, body)])
+        const [result] = await decide(request, [parseDecision(callId, body, limits.textChars)])
         if (result?.kind === 'not-found') return refuseMissing(context, request)
-        const told = toDecisionJson(result as DecisionResult)
-        if ('status' in told) return Response.json(told)
-        const { status, code, message, details } = told.error
+        const json = toDecisionJson(result as DecisionResult)
+        if ('status' in json) return Response.json(json)
+        const { status, code, message, details } = json.error
         throw new ApiError(status, code, message, details)
       },
     },
@@ -80,17 +81,17 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
         }
         const decisions = (list as readonly Json[]).map((entry) => {
           const body = parseObject(entry)
-          return parseDecision(parseCallId(body['callId']), body)
+          return parseDecision(parseCallId(body['callId']), body, limits.textChars)
         })
         const results = await decide(request, decisions)
-        // None of them is there: the thread may not be either.
+        // None of them exists: the thread may not exist either.
         if (results.every(({ kind }) => kind === 'not-found')) await findThread(context, request)
         return Response.json({
           results: results.map((result, index) => {
-            const told = toDecisionJson(result)
+            const json = toDecisionJson(result)
             const callId = decisions[index]?.toolCallId
-            if ('status' in told) return { callId, ...told }
-            const { code, message, details } = told.error
+            if ('status' in json) return { callId, ...json }
+            const { code, message, details } = json.error
             return { callId, error: { code, message, ...details } }
           }),
         })
@@ -118,7 +119,7 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
   ]
 }
 
-/** There is no such call of the caller's; the thread is asked for only to say which of the two is not there. */
+/** The caller has no such call; the thread is read only to tell which of the two does not exist. */
 async function refuseMissing(context: ServerContext, request: RouteRequest): Promise<never> {
   await findThread(context, request)
   throw notFound('call')
@@ -132,14 +133,14 @@ function toResolveError(
       return new ApiError(
         422,
         'invalid-result',
-        `The result does not fit the tool: ${answer.message}`,
+        `The result does not match the tool’s schema: ${answer.message}`,
       )
     case 'already-resolved': {
       const { by: resolvedBy, kind: resolution, at } = answer.resolution
       return new ApiError(
         409,
         'already-resolved',
-        `${resolvedBy} has already said what became of this call: ${resolution}.`,
+        `${resolvedBy} has already resolved this call: ${resolution}.`,
         { resolvedBy, resolution, resolvedAt: toIsoDate(at), state: answer.state },
       )
     }
@@ -147,7 +148,7 @@ function toResolveError(
       const { state } = answer
       const message =
         state === 'unknown'
-          ? 'The thread has gone on since: what became of this call can no longer be said.'
+          ? 'The thread has continued since: this call can no longer be resolved.'
           : `The outcome of this call is not unknown: it is ${state}.`
       return new ApiError(409, 'not-unknown', message, { state })
     }
@@ -156,7 +157,11 @@ function toResolveError(
   }
 }
 
-function parseDecision(toolCallId: string, body: Readonly<Record<string, Json>>): ToolDecision {
+function parseDecision(
+  toolCallId: string,
+  body: Readonly<Record<string, Json>>,
+  textChars: number,
+): ToolDecision {
   const { decision, args, feedback } = body
   if (decision !== 'accept' && decision !== 'reject') {
     throw badRequest('"decision" is accept or reject.')
@@ -164,6 +169,7 @@ function parseDecision(toolCallId: string, body: Readonly<Record<string, Json>>)
   if (feedback !== undefined && typeof feedback !== 'string') {
     throw badRequest('"feedback" is a text.')
   }
+  checkText('feedback', [feedback], textChars)
   return withDefined({ toolCallId, decision } as const, { args, feedback })
 }
 
@@ -183,12 +189,13 @@ function toDecisionJson(result: DecisionResult): DecisionJson {
     case 'rejected':
       return { status: result.kind }
     case 'invalid-args':
-      return fault(422, 'invalid-args', `The arguments do not fit the tool: ${result.message}`)
-    case 'already-decided': {
-      const { by: decidedBy, kind: decision } = result.decision
-      const message = `This call was ${decision} by ${decidedBy}.`
-      return fault(409, 'already-decided', message, { decidedBy, decision })
-    }
+      return fault(
+        422,
+        'invalid-args',
+        `The arguments do not match the tool’s schema: ${result.message}`,
+      )
+    case 'already-decided':
+      return { error: alreadyDecided(result.decision) }
     case 'not-waiting':
       return fault(
         409,

@@ -18,7 +18,7 @@ export interface AppendContext extends LeaseClock {
   readonly nextActivity: () => number
 }
 
-/** Everything is checked before anything is written, so a refusal leaves no trace. */
+/** Checks everything before it writes anything, so a refused append leaves no trace. */
 export function appendToMemory(
   stored: MemoryThread,
   commit: PlannedCommit,
@@ -32,6 +32,7 @@ export function appendToMemory(
   if (refusal !== null) return refusal
 
   write(stored, commit)
+  for (const { id, turnId } of commit.inputs) stored.inputs.set(id, turnId)
   if (size > 0) stored.mark = markOf(commit)
   const lease = useLease(stored.head, append.lease, now(), nextActivity)
   stored.head = { ...lease, seq: lease.seq + size }
@@ -42,7 +43,7 @@ export function appendToMemory(
     title: title ?? stored.thread.title,
     titledBy: nextTitleGiver(stored.thread, commit),
     ...flags,
-    // What a database would give back: plain JSON, shared with nobody.
+    // A copy through JSON, as a database returns it: shared with no caller.
     ...(queue === null ? {} : { queue: parseQueue(toQueueText(queue)) }),
     ...(forkedFrom === null ? {} : { forkedFrom }),
   }
@@ -52,7 +53,7 @@ export function appendToMemory(
   return toAppended(stored.head, size, append.lease)
 }
 
-/** What a database has unique keys for: ids of messages that are shown, and ids of calls. */
+/** The unique keys of a database: ids of messages that are shown, and ids of calls. */
 function findConflict(stored: MemoryThread, commit: PlannedCommit): IllegalAppend | null {
   const shown = new Set(
     stored.messages.filter(({ retiredSeq }) => retiredSeq === null).map(({ id }) => id),
@@ -82,21 +83,21 @@ function write(stored: MemoryThread, planned: PlannedCommit): void {
   const { append } = planned
   const mark = markOf(planned)
   const commit = stored.head.seq + append.events.length
-  // What a database would give back: plain JSON, shared with nobody.
+  // A copy through JSON, as a database returns it: shared with no caller.
   const events = JSON.parse(JSON.stringify(append.events)) as typeof append.events
   for (const event of numberEvents(events, stored.head.seq + 1)) {
     const { seq } = event
     const row = planned.newMessages.find((message) => message.seq === seq)
     const { parentSeq = null, versions = null } = row ?? {}
-    const place = { seq, commit, mark, retiredSeq: null, parentSeq, versions }
+    const columns = { seq, commit, mark, retiredSeq: null, parentSeq, versions }
     if (event.type === 'message-added') {
       const user = toUserMessage(event)
-      stored.messages.push({ ...place, id: user.id, user })
+      stored.messages.push({ ...columns, id: user.id, user })
       continue
     }
     if (beginsTurn(event) && isTurnEvent(event)) {
       const { turnId: id, at: createdAt } = event
-      stored.messages.push({ ...place, id, snapshot: null, createdAt })
+      stored.messages.push({ ...columns, id, snapshot: null, createdAt })
     }
     if (event.type === 'messages-retired' && event.from === undefined) {
       const gone = new Set(event.messageIds)
@@ -109,9 +110,9 @@ function write(stored: MemoryThread, planned: PlannedCommit): void {
     stored.events.push({ event, commit, mark })
   }
   for (const { id, seq: at, retiredSeq, parentSeq, versions } of planned.changedMessages) {
-    const isIt = (entry: MemoryMessage) =>
+    const isChanged = (entry: MemoryMessage) =>
       at === null ? entry.id === id && entry.retiredSeq === retiredSeq : entry.seq === at
-    const entry = stored.messages.find(isIt)
+    const entry = stored.messages.find(isChanged)
     if (entry === undefined) continue
     if (retiredSeq !== null) entry.parentSeq = parentSeq
     entry.versions = versions ?? entry.versions

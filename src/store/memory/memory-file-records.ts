@@ -1,6 +1,7 @@
 import type { FileId, FileRecord } from '../../core/file.ts'
-import type { ThreadId } from '../../core/ids.ts'
+import type { OwnerId, ThreadId } from '../../core/ids.ts'
 import type { FileRecords, NewFile } from '../file-records.ts'
+import type { PlannedCommit } from '../plan-commit.ts'
 
 interface MemoryFile extends NewFile {
   readonly state: 'uploading' | 'ready' | 'removing'
@@ -8,14 +9,19 @@ interface MemoryFile extends NewFile {
   readonly record: FileRecord | null
 }
 
-/** The rows, and what the store does to them with its threads. */
+/** The rows, and what the store does with them when it deletes a thread. */
 export interface MemoryFileRecords extends FileRecords {
   release(threadId: ThreadId): void
+  /** Records the uses of a commit, and ends those of queued inputs that it withdrew. */
+  commit(threadId: ThreadId, commit: PlannedCommit): void
 }
 
-export function createMemoryFileRecords(hasThread: (id: ThreadId) => boolean): MemoryFileRecords {
+export function createMemoryFileRecords(
+  ownerOf: (id: ThreadId) => OwnerId | undefined,
+): MemoryFileRecords {
   const files = new Map<FileId, MemoryFile>()
-  const uses = new Map<ThreadId, Set<FileId>>()
+  /** With each use: whether only queued inputs refer to the file. */
+  const uses = new Map<ThreadId, Map<FileId, boolean>>()
   const isUsed = (id: FileId) => [...uses.values()].some((ids) => ids.has(id))
   const change = (id: FileId, part: Partial<MemoryFile>) => {
     const file = files.get(id)
@@ -29,6 +35,18 @@ export function createMemoryFileRecords(hasThread: (id: ThreadId) => boolean): M
     [...files.values()]
       .filter((file) => file.ownerId === ownerId)
       .reduce((sum, { record }) => sum + (record?.bytes ?? 0), 0)
+  const use = (threadId: ThreadId, ids: readonly FileId[], queued: readonly FileId[] = []) => {
+    const ownerId = ownerOf(threadId)
+    if (ownerId === undefined) return
+    const named = uses.get(threadId) ?? new Map<FileId, boolean>()
+    uses.set(threadId, named)
+    for (const id of ids) {
+      // Only threads of its owner use a file (FL2).
+      if (readyOf(id)?.ownerId !== ownerId) continue
+      named.set(id, queued.includes(id) && named.get(id) !== false)
+      change(id, { reservedAt: 0 })
+    }
+  }
   return {
     async begin(file) {
       files.set(file.id, { ...file, state: 'uploading', reservedAt: file.at, record: null })
@@ -59,13 +77,15 @@ export function createMemoryFileRecords(hasThread: (id: ThreadId) => boolean): M
       for (const id of unused) change(id, { state: 'removing' })
       return unused
     },
-    async name(threadId, ids) {
-      if (!hasThread(threadId)) return
-      const named = uses.get(threadId) ?? new Set()
-      uses.set(threadId, named)
-      for (const id of ids) {
-        named.add(id)
-        change(id, { reservedAt: 0 })
+    name: async (threadId, ids) => use(threadId, ids),
+    commit(threadId, { append, files: named, queuedFiles, releasedFiles }) {
+      use(threadId, named, queuedFiles)
+      const own = uses.get(threadId)
+      for (const id of releasedFiles) {
+        if (own?.get(id) !== true) continue
+        own.delete(id)
+        const at = Math.max(append.events.at(-1)?.at ?? 0, files.get(id)?.reservedAt ?? 0)
+        if (!isUsed(id)) change(id, { reservedAt: at })
       }
     },
     async forget(ids) {

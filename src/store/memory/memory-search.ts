@@ -4,9 +4,9 @@ import { matchesTerms, searchTextOf, toSearchWords } from '../../views/search-te
 import type { SearchHit, SearchIndex, SearchQuery } from '../search.ts'
 import { type MemoryThread, readMemoryMessage } from './memory-thread.ts'
 
-/** The reference: no index, every text is looked through. */
+/** The reference: without an index, every text is scanned. */
 export const createMemorySearch = (threads: ReadonlyMap<ThreadId, MemoryThread>): SearchIndex => {
-  // Drawn when something is first looked at: what was made at the same time keeps its order from one page to the next.
+  // Numbered on first use, so that hits of the same time keep their order from one page to the next.
   const numbers = new WeakMap<object, number>()
   let last = 0
   const numberOf = (thing: object): number => {
@@ -34,13 +34,13 @@ function scan(
     const number = numberOf(stored)
     if (isFound(title)) hits.push({ place: [createdAt, number], threadId, title, message: null })
     for (const entry of stored.messages) {
-      const place = numberOf(entry)
+      const number = numberOf(entry)
       if (entry.retiredSeq !== null) continue
       const message = readMemoryMessage(stored, entry)
       if (!isFound(searchTextOf(message))) continue
       const role = isTurn(message) ? ('assistant' as const) : message.role
       const { id, createdAt: at } = message
-      hits.push({ place: [at, place], threadId, title, message: { id, role } })
+      hits.push({ place: [at, number], threadId, title, message: { id, role } })
     }
   }
   const [at, id] = before ?? [Number.POSITIVE_INFINITY, 0]

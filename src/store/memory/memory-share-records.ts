@@ -8,11 +8,11 @@ interface MemoryShare {
   readonly incarnation: string
   readonly createdAt: number
   readonly texts: readonly SharedText[]
-  /** Null: not all of it is there. */
+  /** Null: not finished yet. */
   readonly finished: FinishedShare | null
 }
 
-/** The rows, and what the store does to them with its threads. */
+/** The rows, and what the store does with them when it deletes a thread. */
 export interface MemoryShareRecords extends ShareRecords {
   release(threadId: ThreadId): void
 }
@@ -21,7 +21,7 @@ export function createMemoryShareRecords(
   threads: ReadonlyMap<ThreadId, MemoryThread>,
 ): MemoryShareRecords {
   const shares = new Map<ShareId, MemoryShare>()
-  /** A link of a thread that was deleted is none, whatever stands there now. */
+  /** A link of a deleted thread no longer exists, even if a new thread has the same id. */
   const find = (
     id: ShareId,
   ): { readonly share: MemoryShare; readonly thread: MemoryThread } | null => {

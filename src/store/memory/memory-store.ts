@@ -28,13 +28,14 @@ import {
   readMemoryTurn,
 } from './memory-thread.ts'
 
+/** Options of `memory`. */
 export interface MemoryStoreOptions {
-  /** By which leases run out. @default a clock that does not jump */
+  /** The clock of leases. @default a monotonic clock */
   readonly now?: () => number
   /**
-   * Whether the process behind a lease lives. True: its lease binds, though it has run out. False: it is gone, and
-   * its runs are taken over at once. Undefined: not known, and the lease's time decides.
-   * @default not known
+   * Whether the process of a lease's holder lives. True: its lease binds even after its time. False: the process is gone,
+   * and its runs are taken over at once. Undefined: unknown, and the lease's time decides.
+   * @default unknown
    */
   readonly isAlive?: IsHolderAlive
 }
@@ -44,15 +45,18 @@ export const memoryRules: OptionTable<MemoryStoreOptions> = {
   isAlive: callback('not known: the lease’s time decides'),
 }
 
-/** The reference: the same rules as the databases, in the fewest words. Nothing outlives the process. */
+/**
+ * The reference implementation: the same rules as the databases, in the least code. Nothing outlives the
+ * process.
+ */
 export function memory(options: MemoryStoreOptions = {}): Store {
   checkOptions('memory', options, memoryRules)
   const threads = new Map<ThreadId, MemoryThread>()
   const notifications = createLocalNotifier()
-  // For leases alone, which never leave the process: a clock that is set must not end them.
+  // Only for leases, which never leave the process: setting the system's clock must not end them.
   const now = options.now ?? (() => Math.floor(performance.now()))
   const isAlive = options.isAlive ?? (() => undefined)
-  const files = createMemoryFileRecords((id) => threads.has(id))
+  const files = createMemoryFileRecords((id) => threads.get(id)?.thread.ownerId)
   const shares = createMemoryShareRecords(threads)
   let activity = 0
   let closed = false
@@ -81,11 +85,12 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       },
       messages: [],
       events: [],
+      inputs: new Map(),
       head: newThreadHead(ownerId, drawMark()),
       mark: '',
     }
   }
-  /** What the append writes to; a new thread is kept only if it is not refused. */
+  /** The thread that the append writes to; a new one is kept only if the append is not refused. */
   const threadFor = ({ threadId, create }: Append): MemoryThread | undefined => {
     const stored = threads.get(threadId)
     if (create === undefined) return stored
@@ -155,7 +160,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         if (stored === undefined) return { kind: 'no-thread' } as const
         const result = appendToMemory(stored, commit, { now, isAlive, nextActivity })
         if (result.kind === 'appended') threads.set(append.threadId, stored)
-        if (result.kind === 'appended') void files.name(append.threadId, commit.files)
+        if (result.kind === 'appended') files.commit(append.threadId, commit)
         if (result.kind === 'appended' && commit.size > 0) {
           changed.set(append.threadId, { threadId: append.threadId, seq: result.seq })
         }
@@ -172,17 +177,24 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const stored = threads.get(threadId)
       if (stored === undefined || stored.thread.seq !== expectedSeq) return 'stale'
       if (isHeld(stored.head, { now, isAlive }) || stored.thread.queue.length > 0) return 'leased'
-      // Of a copy, which takes the place of the thread when all of it is written.
+      // Written to a copy, which replaces the thread once everything is written: a refusal must leave the
+      // thread as it was.
       const copy: MemoryThread = {
         ...stored,
         messages: stored.messages.filter(({ seq }) => seq < from).map((entry) => ({ ...entry })),
         events: stored.events.filter(({ event }) => event.seq < from),
+        inputs: new Map(stored.inputs),
+      }
+      for (const [id, turnId] of copy.inputs) {
+        const isGone = stored.messages.some((entry) => entry.id === turnId && entry.seq >= from)
+        if (isGone) copy.inputs.delete(id)
       }
       for (const commit of commits) {
         const result = appendToMemory(copy, commit, { now, isAlive, nextActivity })
         if (result.kind !== 'appended') throw toRewriteFault(result)
       }
       threads.set(threadId, copy)
+      for (const commit of commits) files.commit(threadId, commit)
       notifications.post([{ threadId, seq: copy.thread.seq }])
       return 'rewritten'
     },
@@ -252,6 +264,12 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const path = walkPath(createPathRows(stored.messages.map(toPathRow)), target)
       const { ownerId, seq } = stored.thread
       return path === null ? null : { ownerId, seq, ...path }
+    },
+
+    async findInput(threadId, messageId) {
+      open()
+      const turnId = threads.get(threadId)?.inputs.get(messageId)
+      return turnId === undefined ? null : { turnId }
     },
 
     async readMessage(threadId, messageId, results = 'full') {
@@ -330,10 +348,10 @@ const toPathRow = (entry: MemoryMessage): PathRow => ({
   role: 'user' in entry ? entry.user.role : 'assistant',
 })
 
-/** Shared with nobody, as what a database gives back. */
+/** Shared with no caller, as a value from a database. */
 const copyJson = (value: JsonObject): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject
 
-/** The first, and those after it that fit. */
+/** The first item and those after it that fit. */
 function fitBytes<Item>(items: readonly Item[], maxBytes: number | undefined): readonly Item[] {
   if (maxBytes === undefined) return items
   let bytes = 0

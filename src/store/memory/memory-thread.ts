@@ -11,7 +11,7 @@ import type { ThreadHead } from '../lease.ts'
 import type { PlaceEvidence } from '../place-evidence.ts'
 import type { StoredChange } from '../store.ts'
 
-/** A message or a turn in its place. A turn is its snapshot, if any, and the events since. */
+/** A message or a turn at its seq. A turn is its snapshot, if it has one, and the events since. */
 export type MemoryMessage = {
   readonly seq: Seq
   readonly commit: Seq
@@ -36,14 +36,16 @@ interface MemoryEvent {
   readonly mark: string
 }
 
-/** All that is stored of one thread. */
+/** Everything that is stored of one thread. */
 export interface MemoryThread {
   thread: ThreadRecord
   messages: MemoryMessage[]
   /** Events of turns that have not ended and of the thread itself, by seq. */
   events: MemoryEvent[]
   head: ThreadHead
-  /** Of its newest commit. */
+  /** See `PlannedInput`: the turn of each, by its id. */
+  inputs: Map<MessageId, MessageId | null>
+  /** The mark of its newest commit. */
   mark: string
 }
 
@@ -62,7 +64,7 @@ export function readMemoryTurn(stored: MemoryThread, id: MessageId): Turn | null
   return readMemoryMessage(stored, entry) as Turn
 }
 
-/** Where each call of the thread stands, and in which turn. */
+/** The state of each call of the thread, and its turn. */
 export function readMemoryCalls(
   stored: MemoryThread,
 ): ReadonlyMap<CallId, { readonly lifecycle: CallLifecycle; readonly turnId: MessageId }> {
@@ -76,7 +78,7 @@ export function readMemoryCalls(
   return calls
 }
 
-/** Everything after a seq, in order: what has ended as one state, the rest as events. */
+/** Everything after a seq, in order: ended turns as one state, the rest as events. */
 export function readMemoryChanges(stored: MemoryThread, after: Seq): readonly StoredChange[] {
   const changes: StoredChange[] = []
   for (const { event, commit, mark } of stored.events) {
@@ -95,7 +97,7 @@ export function readMemoryChanges(stored: MemoryThread, after: Seq): readonly St
     } else if (entry.snapshot !== null && entry.snapshot.turn.lastSeq > after) {
       const { turn, commit, mark } = entry.snapshot
       const { lastSeq: seq } = turn
-      // Retired before it ended: its state would bring it back.
+      // The turn was retired before it ended: sending its state would show it again.
       if (entry.retiredSeq !== null && entry.retiredSeq < seq) continue
       changes.push({ kind: 'turn', seq, commit, mark, turn: withVersions(turn, entry.versions) })
     }

@@ -17,7 +17,7 @@ import type { Database, DatabaseReader } from './database.ts'
 import { toStoreFault } from './postgres-error.ts'
 import { type RunStatement, type Statement, toPlainText } from './statement.ts'
 
-/** A scan has a connection and a snapshot of its own, for as long as its reader takes. */
+/** A scan has its own connection and snapshot, for as long as its reader needs. */
 export function createPostgresAudit(database: Database, schema: string): StoreAudit {
   const sql = createAuditSql(schema)
 
@@ -27,7 +27,7 @@ export function createPostgresAudit(database: Database, schema: string): StoreAu
     const reader = await database.openReader()
     try {
       await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-      // It may be idle while what it has found is mended.
+      // The transaction may be idle while the problems that were found are repaired.
       await reader.query('SET LOCAL idle_in_transaction_session_timeout = 0')
       yield* read(reader)
     } catch (error) {
@@ -76,7 +76,7 @@ export function createPostgresAudit(database: Database, schema: string): StoreAu
     findSharedTurns: () => database.run<TurnHome>(sql.findSharedTurns, []),
     listThreads: () => snapshot(list),
     scan: (only) => snapshot((reader) => mergeAuditRows(createSource(reader, only ?? null))),
-    // PostgreSQL has no quick look at its own files; it says what it meets while it reads.
+    // PostgreSQL has no quick check of its files; it reports damage when it reads it.
     findFaults: async () => [],
     repair: (request) =>
       database.transaction(async (run) => {
@@ -124,7 +124,7 @@ async function readRows(
   return found.map(({ row }) => JSON.parse(row) as StoredRow)
 }
 
-/** A cursor in the database, so that no table is ever here as a whole. */
+/** Reads through a cursor in the database, so that no table is held in memory as a whole. */
 function fetchFrom<Row extends object>(
   reader: DatabaseReader,
   name: string,
@@ -140,14 +140,14 @@ function fetchFrom<Row extends object>(
   }
 }
 
-/** As the database compares ids: byte by byte. */
+/** The order in which the database compares ids: byte by byte. */
 const compareBytes = (left: string, right: string): number =>
   left === right ? 0 : Buffer.compare(Buffer.from(left), Buffer.from(right))
 
 /** `schema` is quoted. In each scan, $1 is one thread, or null for all. */
 function createAuditSql(schema: string) {
   const ofThread = (table: string) => `WHERE ($1::text IS NULL OR ${table} = $1)`
-  /** The turn that a row of events or calls names. */
+  /** The turn that a row of `events` or `calls` refers to. */
   const joinTurn = (
     row: string,
   ) => `LEFT JOIN ${schema}.messages m ON m.thread_id = ${row}.thread_id
@@ -198,7 +198,7 @@ function createAuditSql(schema: string) {
     ),
     setSeq: statement('set-seq', `UPDATE ${schema}.threads SET seq = $2 WHERE id = $1`),
     setQueue: statement('set-queue', `UPDATE ${schema}.threads SET queue = $2 WHERE id = $1`),
-    /** Every row that has a number from the first to the last, or names one of the turns. */
+    /** Every row that contains a seq from the first to the last, or refers to one of the turns. */
     readEvents: statement(
       'read-events',
       `SELECT row_to_json(t)::text AS row FROM ${schema}.events t
@@ -221,7 +221,7 @@ function createAuditSql(schema: string) {
       calls: rowStatements(schema, 'calls', 'text'),
     },
 
-    /** It goes with its thread: see the verb that deletes one. */
+    /** Deleted with its thread: see `deleteThread`. */
     record: statement(
       'record',
       `INSERT INTO ${schema}.repairs (at, thread_id, problem, note, row_before)
@@ -233,7 +233,7 @@ function createAuditSql(schema: string) {
 function rowStatements(schema: string, table: LedgerTable, type: 'bigint' | 'text') {
   const rows = `FROM ${schema}.${table} t WHERE t.thread_id = $1`
   const byKey = `${rows} AND t.${rowKeys[table]} = ANY ($2::${type}[])`
-  // Of an event, a number that another row has stays that row's. Whatever else is refused is a fault.
+  // An event whose seq another row already has is left out. Any other conflict is a fault.
   const onConflict = table === 'events' ? 'ON CONFLICT (thread_id, seq) DO NOTHING' : ''
   return {
     readAll: statement(`read-all-${table}`, `SELECT row_to_json(t)::text AS row ${rows}`),

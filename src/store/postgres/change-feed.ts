@@ -7,12 +7,12 @@ import type { ChangeNotification, Store } from '../store.ts'
 import { type ChangePoll, createChangePoll } from './change-poll.ts'
 import { createConnector } from './connector.ts'
 import type { Database } from './database.ts'
-import { createNotifyListener, type DeafReason } from './notify-listener.ts'
+import { createNotifyListener, type UnavailableReason } from './notify-listener.ts'
 import { createNotifyPublisher, everything } from './notify-publisher.ts'
 
-/** What has changed: told to others, and heard from them by listening or by asking. */
+/** Change notifications: published to other processes, and received from them by LISTEN or by polling. */
 export interface ChangeFeed extends Required<Pick<Store, 'watch' | 'problem'>> {
-  /** Own listeners hear it at once, other processes by way of the server. */
+  /** Listeners of this process are notified at once, other processes through the server. */
   readonly publish: (changed: readonly ChangeNotification[]) => void
   /** See `ChangePoll.readSeqs`. */
   readonly readSeqs: ChangePoll['readSeqs']
@@ -34,7 +34,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   const { database, schema, pollMs, listenUrl, connectTimeoutMs, limitMs, onError } = options
   const from = randomUUID()
   const listeners = createLocalNotifier()
-  /** Of those, the ones that do not say which threads they care for. */
+  /** The listeners that were registered without `followed`. */
   const unspecific = createLocalNotifier()
   const followed = new Set<() => Iterable<ThreadId>>()
   let isClosed = false
@@ -51,21 +51,21 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
           channel: schema,
           connect,
           notify: (payload) => notify([payload]),
-          onDeaf: (reason) => {
-            // Without one of its own, an address that cannot be listened at is as good as any.
-            if (listenUrl !== undefined) onError(deafFault(reason, pollMs))
+          onUnavailable: (reason) => {
+            // Without a `listenUrl` polling is the documented default, so it is not reported.
+            if (listenUrl !== undefined) onError(unavailableFault(reason, pollMs))
           },
           limitMs,
-          post: (found) => listeners.post(found),
+          post: (notifications) => listeners.post(notifications),
           onError,
         })
   const poll = createChangePoll({
     run: database.runBare,
     schema: `"${schema}"`,
     pollMs,
-    listener: () => listener?.state ?? 'deaf',
+    listener: () => listener?.state ?? 'unavailable',
     followed: () => new Set([...followed].flatMap((each) => [...each()])),
-    post: (found) => listeners.post(found),
+    post: (notifications) => listeners.post(notifications),
     postUnspecific: () => unspecific.post([everything]),
     onError,
   })
@@ -105,7 +105,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   }
 }
 
-/** As others connect, but its faults say which of the two addresses they are about. */
+/** Connects like the store itself, but its faults name the option `listenUrl`. */
 function connectToListen(listenUrl: string, connectTimeoutMs: number) {
   const toOwn = (error: unknown): unknown =>
     error instanceof HoldfastError
@@ -125,19 +125,19 @@ function connectToListen(listenUrl: string, connectTimeoutMs: number) {
   }
 }
 
-/** A server that hears of nobody else's changes for so long is not ready. */
+/** A server that has received no changes of other processes for this long is not ready. */
 const listenerDownMs = 10_000
 
-const deafFault = (reason: DeafReason, pollMs: number) =>
+const unavailableFault = (reason: UnavailableReason, pollMs: number) =>
   badOption(
     `postgres: nothing can be heard at the "listenUrl": ${
       reason === 'pooled'
-        ? 'it leads to a pooler that shares its connections'
-        : 'what is sent in the database of the store does not come there'
+        ? 'it leads to a pooler in transaction mode'
+        : 'notifications of the store’s database do not arrive there'
     }. Changes of other processes are asked for every ${pollMs} ms instead.`,
   )
 
-// NOTIFY is a commit of its own; a notification need not survive a crash, so nobody waits for the disk.
+// A NOTIFY is a commit of its own. A notification need not survive a crash, so it does not wait for the disk.
 const notifyStatement = {
   name: 'holdfast-notify',
   text: `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, payload)

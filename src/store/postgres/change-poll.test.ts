@@ -10,9 +10,9 @@ interface Found {
   readonly isStopping?: boolean
 }
 
-/** A database of these threads, at each look. The last look is repeated; `fails`: it does not answer. */
-async function lookAt(
-  looks: readonly (Readonly<Record<string, Found>> | 'fails')[],
+/** A database whose threads are these at each poll. The last entry is repeated; `fails`: that poll throws. */
+async function runPolls(
+  polls: readonly (Readonly<Record<string, Found>> | 'fails')[],
   options: { readonly servers?: readonly string[] } = {},
 ) {
   const { servers = [] } = options
@@ -23,13 +23,13 @@ async function lookAt(
   let count = 0
   const done = Promise.withResolvers<void>()
   const run: RunStatement = async <Row extends object>(_: unknown, values: readonly unknown[]) => {
-    const look = looks[Math.min(count, looks.length - 1)] as (typeof looks)[number]
+    const poll = polls[Math.min(count, polls.length - 1)] as (typeof polls)[number]
     const server = servers[Math.min(count, servers.length - 1)] ?? 'one'
-    if (++count > looks.length) done.resolve()
-    if (look === 'fails') throw new Error('gone')
+    if (++count > polls.length) done.resolve()
+    if (poll === 'fails') throw new Error('gone')
     const [ids, seqs, incarnations, stops] = values as [ThreadId[], unknown[], unknown[], unknown[]]
     const rows = ids.flatMap((threadId, index) => {
-      const found = look[threadId]
+      const found = poll[threadId]
       const now = [
         found?.seq ?? null,
         found === undefined ? null : (found.incarnation ?? 'first'),
@@ -45,7 +45,7 @@ async function lookAt(
     run,
     schema: '"holdfast"',
     pollMs: 1,
-    listener: () => 'deaf',
+    listener: () => 'unavailable',
     followed: () => threads,
     post: (found) => void posts.push(found),
     postUnspecific: () => unspecific++,
@@ -54,14 +54,14 @@ async function lookAt(
   poll.start()
   onTestFinished(() => poll.stop())
   await done.promise
-  return { posts: posts.slice(0, looks.length).flat(), errors, unspecific, poll }
+  return { posts: posts.slice(0, polls.length).flat(), errors, unspecific, poll }
 }
 
 const everything = { threadId: null, seq: 0 }
 
-describe('what a look finds', () => {
-  it('[OP1] each change is told once, and what was there at the first look', async () => {
-    const { posts } = await lookAt([
+describe('the changes that a poll finds', () => {
+  it('[OP1] each change is notified once, and the state at the first poll', async () => {
+    const { posts } = await runPolls([
       { a: { seq: 3 } },
       { a: { seq: 3 }, b: { seq: 1 } },
       { a: { seq: 5 }, b: { seq: 1 } },
@@ -73,13 +73,13 @@ describe('what a look finds', () => {
     ])
   })
 
-  it('[OP1] a thread that has no event yet is not taken for one that was deleted', async () => {
-    const { posts } = await lookAt([{ a: { seq: 0 } }, { a: { seq: 1 } }])
+  it('[OP1] a thread without an event is not notified as deleted', async () => {
+    const { posts } = await runPolls([{ a: { seq: 0 } }, { a: { seq: 1 } }])
     expect(posts).toEqual([{ threadId: 'a', seq: 1 }])
   })
 
-  it('[OP1] a thread that was deleted, or deleted and made anew, has ended for who follows it', async () => {
-    const { posts } = await lookAt([
+  it('[OP1] a thread that was deleted, or deleted and made again, is notified as deleted', async () => {
+    const { posts } = await runPolls([
       { a: { seq: 3 }, b: { seq: 3 } },
       { b: { seq: 7, incarnation: 'second' } },
     ])
@@ -90,8 +90,8 @@ describe('what a look finds', () => {
     ])
   })
 
-  it('[OP1 RS7] a stop is told once', async () => {
-    const { posts } = await lookAt([
+  it('[OP1 RS7] a stop is notified once', async () => {
+    const { posts } = await runPolls([
       { a: { seq: 3 } },
       { a: { seq: 3, isStopping: true } },
       { a: { seq: 4, isStopping: true } },
@@ -103,33 +103,38 @@ describe('what a look finds', () => {
   })
 })
 
-describe('everyone is told to look again', () => {
+describe('every follower is notified to read again', () => {
   it('[OP1 OP6] when a thread has gone back', async () => {
-    const { posts } = await lookAt([{ a: { seq: 9 } }, { a: { seq: 4 } }])
+    const { posts } = await runPolls([{ a: { seq: 9 } }, { a: { seq: 4 } }])
     expect(posts.slice(1)).toEqual([everything, { threadId: 'a', seq: 4 }])
   })
 
   it('[OP1 OP6] when another server answers, as after a fail-over behind a pooler', async () => {
-    const { posts } = await lookAt([{ a: { seq: 9 } }, { a: { seq: 12 } }], {
+    const { posts } = await runPolls([{ a: { seq: 9 } }, { a: { seq: 12 } }], {
       servers: ['one', 'two'],
     })
     expect(posts.slice(1)).toEqual([everything, { threadId: 'a', seq: 12 }])
   })
 
-  it('[OP1] when it could not be asked for a while; the fault is told once', async () => {
-    const { posts, errors } = await lookAt([{ a: { seq: 9 } }, 'fails', 'fails', { a: { seq: 9 } }])
+  it('[OP1] after failed polls; the fault is reported once', async () => {
+    const { posts, errors } = await runPolls([
+      { a: { seq: 9 } },
+      'fails',
+      'fails',
+      { a: { seq: 9 } },
+    ])
     expect(posts).toEqual([{ threadId: 'a', seq: 9 }, everything])
     expect(errors).toHaveLength(1)
   })
 })
 
-it('[OP1] those who do not say what they follow are told at each look', async () => {
-  const { unspecific } = await lookAt([{}, {}, {}])
+it('[OP1] listeners without followed threads are notified at each poll', async () => {
+  const { unspecific } = await runPolls([{}, {}, {}])
   expect(unspecific).toBeGreaterThan(2)
 })
 
-it('[OP1] where the threads stand is read by a look, and by none where nobody looks', async () => {
-  const { poll } = await lookAt([{ a: { seq: 3 } }])
+it('[OP1] the seqs of threads come from a poll, and there is none while it is stopped', async () => {
+  const { poll } = await runPolls([{ a: { seq: 3 } }])
   expect(await poll.readSeqs([parseThreadId('a'), parseThreadId('b')])).toEqual(new Map([['a', 3]]))
   poll.stop()
   expect(await poll.readSeqs([parseThreadId('a')])).toBeNull()

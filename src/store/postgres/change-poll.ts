@@ -4,15 +4,15 @@ import { everything } from './notify-publisher.ts'
 import type { ListenerState } from './notify-listener.ts'
 import type { RunStatement, Statement } from './statement.ts'
 
-/** Asks the database what has changed in the threads that are followed here: one statement for all of them. */
+/** Polls the database for changes of the followed threads, with one statement for all of them. */
 export interface ChangePoll {
   start(): void
   stop(): void
-  /** For how long no answer has come. */
+  /** For how long every poll has failed. */
   failingMs(): number
   /**
-   * Where these threads stand, by a look that takes the place of the next; null: it is not looking. Without it
-   * whoever makes sure that nothing was missed would ask the same once more.
+   * The seqs of these threads, from a poll that replaces the next scheduled one; null: it is not polling.
+   * Without this, the check for lost notifications would run the same query a second time.
    */
   readSeqs(ids: readonly ThreadId[]): Promise<ReadonlyMap<ThreadId, Seq> | null>
 }
@@ -22,20 +22,20 @@ export interface ChangePollOptions {
   /** Quoted. */
   readonly schema: string
   readonly pollMs: number
-  /** Where changes are heard of by themselves, nothing is asked. */
+  /** While the listener receives notifications, nothing is polled. */
   readonly listener: () => ListenerState
   readonly followed: () => Iterable<ThreadId>
   readonly post: (notifications: readonly ChangeNotification[]) => void
-  /** For those who do not say what they follow: anything may have changed. */
+  /** For listeners without `followed`: notifies them that anything may have changed. */
   readonly postUnspecific: () => void
   readonly onError: (error: unknown) => void
 }
 
-/** While a listener is being made, those who do not say what they follow look for themselves so often. */
+/** How often listeners without `followed` are notified while the connection of the listener is down. */
 const unspecificMs = 2_000
 
 interface KnownThread {
-  /** Null: there was no such thread. */
+  /** Null: the thread did not exist. */
   readonly seq: Seq | null
   readonly incarnation: string | null
   readonly isStopping: boolean | null
@@ -53,20 +53,20 @@ export function createChangePoll(options: ChangePollOptions): ChangePoll {
   const { run, schema, pollMs, listener, followed, post, postUnspecific, onError } = options
   const statement = pollStatement(schema)
   let known = new Map<ThreadId, KnownThread>()
-  /** Which server process answered last: after a fail-over or a restart it is another. */
+  /** The server process of the last poll: a different one after a fail-over or a restart. */
   let server: string | null = null
-  /** When those who do not say what they follow were last told to look. */
+  /** When the listeners without `followed` were last notified. */
   let notifiedAt = 0
   let failingSince: number | null = null
-  /** Null while it is stopped; a loop that finds another ends. */
+  /** Identifies the running loop, null while stopped; a loop that is no longer this one ends. */
   let loop: object | null = null
   let timer: NodeJS.Timeout | undefined
 
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const state = listener()
     const now = performance.now()
     if (state === 'listening') return
-    if (state === 'deaf' || (state === 'down' && now - notifiedAt >= unspecificMs)) {
+    if (state === 'unavailable' || (state === 'down' && now - notifiedAt >= unspecificMs)) {
       notifiedAt = now
       postUnspecific()
     }
@@ -81,31 +81,31 @@ export function createChangePoll(options: ChangePollOptions): ChangePoll {
         all.map(({ incarnation }) => incarnation),
         all.map(({ isStopping }) => isStopping),
       ])
-      const found = rows[0]?.server ?? null
-      const isOther = failingSince !== null || (server !== null && found !== server)
+      const current = rows[0]?.server ?? null
+      const isOther = failingSince !== null || (server !== null && current !== server)
       failingSince = null
-      server = found
+      server = current
       post(toNotifications(threads, rows, isOther))
     } catch (error) {
-      // Once for each time that it goes wrong, not four times a second.
+      // Reported once per outage, not at every poll.
       if (failingSince === null) onError(error)
       failingSince ??= performance.now()
     }
   }
 
-  let looking: Promise<void> | null = null
-  const lookOnce = (): Promise<void> => {
-    looking ??= look().finally(() => {
-      looking = null
+  let polling: Promise<void> | null = null
+  const pollOnce = (): Promise<void> => {
+    polling ??= poll().finally(() => {
+      polling = null
     })
-    return looking
+    return polling
   }
   const schedule = (mine: object) => {
     clearTimeout(timer)
-    timer = setTimeout(() => void goOn(mine), pollMs).unref()
+    timer = setTimeout(() => void pollAndSchedule(mine), pollMs).unref()
   }
-  const goOn = async (mine: object) => {
-    await lookOnce()
+  const pollAndSchedule = async (mine: object) => {
+    await pollOnce()
     if (loop === mine) schedule(mine)
   }
 
@@ -113,7 +113,7 @@ export function createChangePoll(options: ChangePollOptions): ChangePoll {
     async readSeqs(ids) {
       if (loop === null || listener() === 'listening') return null
       clearTimeout(timer)
-      await goOn(loop)
+      await pollAndSchedule(loop)
       if (failingSince !== null || ids.some((id) => !known.has(id))) return null
       return new Map(
         ids.flatMap((id) => {
@@ -144,26 +144,30 @@ function toNotifications(
   rows: readonly ChangedRow[],
   isOtherServer: boolean,
 ): readonly ChangeNotification[] {
-  const found: ChangeNotification[] = []
-  // What was shown may be of a history that is no more: everyone looks for themselves (OP6).
+  const notifications: ChangeNotification[] = []
+  // After a fail-over the threads may have another history, so every follower has to read again (OP6).
   let isUncertain = isOtherServer
   for (const { threadId, seq, incarnation, isStopping } of rows) {
     if (threadId === null) continue
     const before = threads.get(threadId) ?? unknown
     threads.set(threadId, { seq, incarnation, isStopping })
     const isOther = before.incarnation !== null && before.incarnation !== incarnation
-    if (isOther) found.push({ threadId, seq: 0 })
+    if (isOther) notifications.push({ threadId, seq: 0 })
     if (seq === null) continue
     if (!isOther && seq < (before.seq ?? 0)) isUncertain = true
-    // One without an event yet has nothing to tell, and 0 would say that it is gone.
+    // A thread without an event has no change to notify, and a notification with seq 0 would mean that it was
+    // deleted.
     if (seq === 0) continue
     const isStop = isStopping === true && before.isStopping !== true
-    found.push({ threadId, seq, ...(isStop ? { stop: true } : {}) })
+    notifications.push({ threadId, seq, ...(isStop ? { stop: true } : {}) })
   }
-  return isUncertain ? [everything, ...found] : found
+  return isUncertain ? [everything, ...notifications] : notifications
 }
 
-/** Quoted schema. Nested loops by its shape, so that it needs no settings: each thread is one probe of an index. */
+/**
+ * `schema` is quoted. The shape of the statement leads to nested loops without any settings: each thread is
+ * one probe of an index.
+ */
 export const pollStatement = (schema: string): Statement => ({
   name: 'holdfast-poll',
   text: `SELECT pg_postmaster_start_time()::text AS server, c.*

@@ -2,28 +2,28 @@ import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { Connection } from './connection.ts'
 import { closedFault } from './postgres-error.ts'
 
-/** Connections that are lent to one statement or transaction after the other. */
+/** A pool of connections, each used by one statement or transaction at a time. */
 export interface ConnectionPool {
-  /** One that is idle, or a new one, or the next that comes free. */
+  /** Returns an idle connection, a new one, or the next that is released. */
   acquire(): Promise<Connection>
-  /** Gives it back; one that is no longer of use is replaced when somebody wants one. */
+  /** Returns a connection to the pool; one that is no longer usable is replaced on demand. */
   release(connection: Connection): void
   /**
-   * Something on the way to the server did not answer: whatever has said nothing since `at` (by
-   * `performance.now()`) is dropped before anybody meets the same silence on it.
+   * Called after a connection timed out: every connection without an answer since `at` (by
+   * `performance.now()`) is dropped before the next caller times out on it too.
    */
   suspect(at: number): void
   isSuspect(connection: Connection): boolean
-  /** Whether somebody could have one at once. */
+  /** Whether `acquire` would return at once. */
   readonly hasIdle: () => boolean
-  /** Resolves when those that are lent have come back and all are closed. */
+  /** Resolves once all connections were released and closed. */
   end(): Promise<void>
 }
 
 export interface ConnectionPoolOptions {
   readonly open: () => Promise<Connection>
   readonly size: number
-  /** How long somebody waits for a connection that others have. */
+  /** How long `acquire` waits for a connection in use. */
   readonly waitMs: number
   readonly idleMs: number
   readonly onError: (error: unknown) => void
@@ -39,10 +39,10 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   const { open, size, waitMs, idleMs, onError } = options
   const idle = new Map<Connection, NodeJS.Timeout>()
   const waiting = new Set<Waiter>()
-  /** Lent, idle or being opened. */
+  /** Connections in use, idle or being opened. */
   let count = 0
   let opening = 0
-  /** Why the last attempt to connect failed; null once one has worked. */
+  /** The error of the last attempt to connect; null once one has succeeded. */
   let failure: Error | null = null
   let suspectSince = Number.NEGATIVE_INFINITY
   const ended = Promise.withResolvers<void>()
@@ -56,7 +56,8 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     try {
       return await attempt()
     } catch (error) {
-      // Nobody has one that could come free: those who wait would only hear the same, one after the other.
+      // No connection is in use that could be released: the waiters would only fail with the same error, one
+      // after the other.
       if (count === opening + 1) refuseWaiters(error)
       leave()
       throw error
@@ -86,7 +87,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     }
   }
 
-  /** A place is free: for the next who waits. */
+  /** A slot is free: opens a connection for the next waiter. */
   const leave = () => {
     count--
     if (isEnding && count === 0) ended.resolve()
@@ -94,7 +95,10 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     if (next !== undefined) connect().then(next.resolve, next.reject)
   }
 
-  /** Its time to wait is over: what it is given now must not be given to nobody. */
+  /**
+   * Removes the waiter and its timeout together: a connection must not be given to a waiter that has timed
+   * out, or it would never be released.
+   */
   const takeWaiter = (): Waiter | undefined => {
     const [next] = waiting
     if (next === undefined) return undefined
@@ -119,7 +123,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   }
 
   const takeIdle = (): Connection | undefined => {
-    // The one that was used last: the others may grow old and go.
+    // The most recently used one first, so that the others become idle and are closed.
     for (const connection of [...idle.keys()].toReversed()) {
       if (isSuspect(connection)) {
         discard(connection)
@@ -150,7 +154,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       if (isEnding) throw closedFault()
       const found = takeIdle()
       if (found !== undefined) return found
-      // While one tries whether the server is back, nobody else need wait to hear the same.
+      // While one caller tries to reconnect, the others fail at once with the last error.
       if (failure !== null && opening > 0) throw failure
       return count < size ? connect() : wait()
     },

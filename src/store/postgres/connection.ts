@@ -8,17 +8,20 @@ import {
   StatementQuery,
 } from './statement.ts'
 
-/** One connection, on which no statement takes longer than it may. */
+/** One connection, on which every statement has a time limit. */
 export interface Connection {
   /**
-   * Rejects with a `LateAnswerError` when the server has not answered in `limitMs`; the connection is
-   * dropped then, because whatever else is asked on it would wait behind the same answer.
+   * Rejects with a `LateAnswerError` when the server has not answered within `limitMs`; the connection is
+   * then dropped, because every further statement on it would wait for the same answer.
    */
   query<Row extends object>(
     query: string | pg.QueryConfig,
     limitMs: number,
   ): Promise<pg.QueryResult<Row>>
-  /** One statement in a transaction of its own, with its limits; without any, one of the transaction that is open. */
+  /**
+   * Runs one statement in its own transaction, with these limits; without limits, as part of the open
+   * transaction.
+   */
   run<Row extends object>(
     statement: Statement,
     values: readonly unknown[],
@@ -26,30 +29,30 @@ export interface Connection {
     limits: StatementLimits | null,
   ): Promise<readonly Row[]>
   /**
-   * The transactions on it may each be on another connection of the server: what is said to one session is
-   * not said to the next.
+   * Each transaction may run on another connection of the server (a pooler), so settings of a session do not
+   * last.
    */
   readonly isPooled: boolean
-  /** Whether it takes another statement, as far as anybody knows. */
+  /** Whether it accepts another statement, as far as is known. */
   readonly isUsable: boolean
-  /** By `performance.now()`: when the server last said anything. */
+  /** When the server last sent anything, by `performance.now()`. */
   readonly answeredAt: number
   onNotification(listener: (payload: string) => void): void
-  /** Called once, when it takes no more statements, with the reason if it is one that nobody here made. */
+  /** Called once, when it accepts no more statements; with the error unless this process closed it. */
   onEnd(listener: (error?: Error) => void): void
-  /** Says goodbye if the server still listens. Never rejects, and never takes long. */
+  /** Closes it in order if the server still responds. Never rejects, and never takes long. */
   close(): Promise<void>
-  /** At once. What is under way on it fails. */
+  /** Closes it at once. Statements in flight fail. */
   drop(): void
 }
 
-/** The server did not answer in time. What it was asked to write may or may not be stored. */
+/** The server did not answer in time. Whether a write was stored is unknown. */
 class LateAnswerError extends Error {
   override readonly name = 'LateAnswerError'
   readonly code = 'late-answer'
 }
 
-/** What a server says of itself once somebody is connected to it. */
+/** What a server reports about itself after connecting. */
 export interface ServerRole {
   readonly isStandby: boolean
   readonly isReadOnly: boolean
@@ -57,13 +60,13 @@ export interface ServerRole {
 
 const farewellMs = 1_000
 
-/** Connects, within the time that `config` has for it. */
+/** Connects, within the time limit of `config`. */
 export async function openConnection(
   config: pg.ClientConfig,
   limitMs: number,
 ): Promise<Connection & { readonly role: ServerRole }> {
-  // Ours, so that it can be destroyed: the driver waits for the other side's goodbye, which never comes
-  // from a server that has gone silent.
+  // Created here so that it can be destroyed: the driver waits for the server to close, which a server that
+  // no longer responds never does.
   const socket = new Socket()
   const client = new pg.Client({ ...config, stream: () => socket })
   let isEnded = false
@@ -75,7 +78,7 @@ export async function openConnection(
     isGone = true
     for (const listener of listeners) listener(error)
   }
-  // What it says is said again by the statement that meets it.
+  // The statement that fails reports the error, so it is not reported here.
   client.on('error', end)
   client.on('end', () => {
     isEnded = true
@@ -125,10 +128,11 @@ export async function openConnection(
   try {
     await client.connect()
     const [found] = await within(limitMs, submit<SessionRow>(readSession, [], null))
-    if (found === undefined) throw new Error('PostgreSQL says nothing of itself.')
+    if (found === undefined) throw new Error('PostgreSQL sent no information about itself.')
     role = found
     isIsolated = found.isolation !== 'read committed'
-    // A pooler makes up the number that it gives its client: that of the server is another.
+    // A pooler invents the process id that it sends to its client, which then differs from that of the
+    // server.
     if (found.pid === wire.processID) prepared = new Set()
   } catch (error) {
     drop()
@@ -156,7 +160,8 @@ export async function openConnection(
       try {
         return await within(ms, submit<Row>(statement, values, limits))
       } catch (error) {
-        // There is a pooler after all: what was prepared is on another connection. Nothing was done.
+        // The connection does lead through a pooler: the prepared statement is on another server connection.
+        // Nothing was executed.
         if (prepared === null || limits === null || !isUnprepared(error)) throw error
         prepared = null
         return await within(ms, submit<Row>(statement, values, limits))
@@ -173,7 +178,7 @@ export async function openConnection(
       if (isEnded) return
       end()
       const timer = setTimeout(() => socket.destroy(), farewellMs)
-      // Of no more use in either case; that it was already broken is no news.
+      // Discarded in either case, so an error of a broken connection does not matter.
       await client.end().catch(() => {})
       clearTimeout(timer)
     },
@@ -181,7 +186,7 @@ export async function openConnection(
   }
 }
 
-/** `onLate` is called when there was no answer in time, before the rejection is met. */
+/** `onLate` is called on a timeout, before the promise rejects. */
 export async function answerWithin<Result>(
   limitMs: number,
   answer: Promise<Result>,
@@ -190,7 +195,7 @@ export async function answerWithin<Result>(
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(new LateAnswerError(`PostgreSQL did not answer in ${limitMs} ms.`))
+      reject(new LateAnswerError(`PostgreSQL did not respond in ${limitMs} ms.`))
       onLate()
     }, limitMs)
   })
@@ -213,11 +218,12 @@ const readSession: Statement = {
     current_setting('default_transaction_isolation') AS isolation`,
 }
 
-/** No such prepared statement, or one more of its name. */
+/** No such prepared statement, or a second one of the same name. */
 const isUnprepared = (error: unknown): boolean =>
   /^(?:26000|42P05)$/.test(readSqlState(error) ?? '')
 
-/** The server refused this statement, and stored nothing of it; the connection is as good as before. */
+/** The server refused this statement and stored nothing of it; the connection stays usable. */
 export const isRefusal = (error: unknown): boolean =>
-  // By what only a server's own errors have: the host's driver may be another copy of ours.
+  // Recognised by a field that only errors of a server have: the host's driver may be another copy of the
+  // module.
   error instanceof Error && 'severity' in error && !/^(?:08|57P)/.test(readSqlState(error) ?? '08')

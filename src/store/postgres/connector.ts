@@ -4,19 +4,19 @@ import { type Connection, openConnection, type ServerRole } from './connection.t
 import { toConnectFault } from './postgres-error.ts'
 import { getTypeParser } from './statement.ts'
 
-/** Connects to the servers that one address names. */
+/** Connects to the servers of one URL. */
 export interface Connector {
-  /** To one that will do: every server is tried once, from the one that did last. */
+  /** Connects to a suitable server: tries each once, beginning with the last one that succeeded. */
   readonly connect: () => Promise<Connection>
-  /** Not yet connected, and without a time limit, to the server that did last. */
+  /** A client that is not yet connected and has no time limit, for the last server that succeeded. */
   createClient(): pg.Client
-  /** The address asks for servers of a kind, so that another can take the place of one that was demoted. */
-  readonly isChoosy: boolean
+  /** Whether the URL selects servers by role, so that another server can replace one that was demoted. */
+  readonly selectsByRole: boolean
 }
 
 export function createConnector(url: string, connectTimeoutMs: number): Connector {
   const hosts = parseHostList(url)
-  /** The server that did last. */
+  /** The index of the last server that succeeded. */
   let current = 0
   const configOf = (index: number): pg.ClientConfig => ({
     connectionString: hosts.urls[index],
@@ -39,7 +39,7 @@ export function createConnector(url: string, connectTimeoutMs: number): Connecto
   }
 
   return {
-    isChoosy: hosts.sessionAttrs !== 'any',
+    selectsByRole: hosts.sessionAttrs !== 'any',
     createClient: () => new pg.Client(configOf(current)),
     connect: async () => {
       const isPreference = hosts.sessionAttrs === 'prefer-standby'
@@ -53,7 +53,8 @@ export function createConnector(url: string, connectTimeoutMs: number): Connecto
             current = index
             return connection
           } catch (error) {
-            // Of several, one that answered and does not suit says more than one that is gone.
+            // Of several errors, that of a server that answered but is not suitable explains more than that
+            // of an unreachable one.
             const isAnswer = error instanceof HoldfastError && error.code !== 'store-unreachable'
             if (fault === undefined || isAnswer) fault = error
           }
@@ -67,11 +68,11 @@ export function createConnector(url: string, connectTimeoutMs: number): Connecto
 const unsuited = () =>
   new HoldfastError(
     'store-read-only',
-    'No PostgreSQL of the address is of the kind that target_session_attrs asks for.',
+    'No PostgreSQL server of the URL matches target_session_attrs.',
     { isTemporary: true },
   )
 
-/** Which servers of an address will do, in libpq's words. */
+/** Which servers of a URL are suitable, by libpq's names. */
 type SessionAttrs = (typeof sessionAttrs)[number]
 
 const sessionAttrs = [
@@ -83,18 +84,18 @@ const sessionAttrs = [
   'prefer-standby',
 ] as const
 
-/** The servers that an address names, in the order in which they are tried. */
+/** The servers of a URL, in the order in which they are tried. */
 export interface HostList {
-  /** An address for each server, as the driver takes it. */
+  /** One URL per server, as the driver accepts it. */
   readonly urls: readonly [string, ...string[]]
   readonly sessionAttrs: SessionAttrs
 }
 
 /**
- * Reads an address with one server or several, as libpq does: `postgres://a,b:5433/db`, or
- * `postgres:///db?host=a,b&port=5432,5433`, with `target_session_attrs`. The driver knows neither.
+ * Parses a URL with one or several servers, as libpq does: `postgres://a,b:5433/db`, or
+ * `postgres:///db?host=a,b&port=5432,5433`, with `target_session_attrs`. The driver supports neither.
  *
- * Nothing of an address is told in an error: it may hold a password.
+ * No error contains any part of a URL: it may hold a password.
  */
 export function parseHostList(url: string): HostList {
   const found = /^(postgres(?:ql)?:\/\/)([^/?#]*)([^?#]*)(?:\?([^#]*))?/.exec(url)
@@ -137,7 +138,7 @@ function parseSessionAttrs(word: string | null): SessionAttrs {
   )
 }
 
-/** The driver parses the address only when it connects, and shows all of it, password included. */
+/** The driver parses the URL only when it connects, and its error shows all of it, including the password. */
 function assertAddress(url: string): void {
   try {
     void new pg.Client({ connectionString: url })
@@ -149,7 +150,7 @@ function assertAddress(url: string): void {
 const badAddress = () =>
   new HoldfastError('store-unreachable', 'The address is not a valid postgres:// URL.')
 
-/** Whether a server will do. `isLastResort`: no standby was found, and one was only preferred. */
+/** Whether a server is suitable. `isLastResort`: no standby was found, and one was only preferred. */
 function suits(attrs: SessionAttrs, role: ServerRole, isLastResort: boolean): boolean {
   switch (attrs) {
     case 'any':

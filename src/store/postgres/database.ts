@@ -5,8 +5,15 @@ import { type ConnectionPool, createConnectionPool } from './connection-pool.ts'
 import type { Connection } from './connection.ts'
 import { type Connector, createConnector } from './connector.ts'
 import { createHostConnectionPool, type HostPool } from './host-pool.ts'
-import { migrate, type MigrationQuery, partitionTables } from './migrate.ts'
-import { closedFault, isLost, isReadOnly, toStoreFault } from './postgres-error.ts'
+import { findMigrated, migrate, type MigrationQuery, partitionTables } from './migrate.ts'
+import {
+  closedFault,
+  isBlocked,
+  isLost,
+  isReadOnly,
+  toConnectFault,
+  toStoreFault,
+} from './postgres-error.ts'
 import {
   type RunStatement,
   type Statement,
@@ -23,22 +30,22 @@ export interface DatabaseOptions {
   readonly onError: (error: unknown) => void
 }
 
-/** Connections to one schema, which is made or brought up to date on first use. */
+/** Connections to one schema, which is created or migrated on first use. */
 export interface Database {
-  /** For statements that may be run twice: one whose connection was lost is run again on another. */
+  /** For statements that may run twice: if the connection is lost, the statement runs again on another. */
   readonly run: RunStatement
-  /** The same without settings and limits of its own: one cheap statement, and nothing besides it. */
+  /** The same without settings and limits: for a cheap statement, in one round trip. */
   readonly runBare: RunStatement
   /**
-   * For commits: once, on a connection that is kept for them, so that no reader keeps one from being
-   * written. A row that somebody has locked is waited for only briefly (55P03).
+   * For commits: runs once, on a connection reserved for commits, so that readers cannot exhaust the pool for
+   * writers. A locked row is waited for only briefly (55P03).
    */
   readonly runCommit: RunStatement
-  /** One connection, one transaction; whatever is thrown inside takes all of it back. */
+  /** Runs `work` in one transaction; an error thrown inside rolls it back. */
   transaction<Result>(work: (run: RunStatement) => Promise<Result>): Promise<Result>
-  /** A connection outside of the pool, to a server that will do. Null: there is no address to connect to. */
+  /** Opens a connection outside the pool, to a suitable server. Null: there is no URL to connect to. */
   readonly connect: (() => Promise<Connection>) | null
-  /** For `holdfast check`, which reads for as long as it takes. */
+  /** For `holdfast check`, which reads without a time limit. */
   openReader(): Promise<DatabaseReader>
   migrate(options?: MigrateOptions): Promise<MigrationResult>
   close(): Promise<void>
@@ -47,15 +54,15 @@ export interface Database {
 /** One connection without a time limit, for a transaction that only reads. */
 export interface DatabaseReader {
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>
-  /** Ends its transaction too. */
+  /** Also ends its transaction. */
   close(): Promise<void>
 }
 
-/** A connection that nobody has used for so long is closed. */
+/** An unused connection is closed after this time. */
 const idleMs = 60_000
-/** A commit waits so long for a row that somebody has locked: the others of its group wait as long. */
+/** How long a commit waits for a locked row: the others of its group wait as long. */
 const commitLockMs = 100
-/** So much longer than others may a statement of a transaction take: a deletion, a rewrite, a repair. */
+/** How much longer than others a statement of a transaction may take: a deletion, a rewrite, a repair. */
 const transactionFactor = 12
 const transactionLockMs = 10_000
 const migrationLimitMs = 600_000
@@ -64,7 +71,8 @@ const farewellMs = 1_000
 export function createDatabase(options: DatabaseOptions): Database {
   const { source, schema, poolSize, connectTimeoutMs, statementTimeoutMs, onError } = options
   const connector = 'url' in source ? createConnector(source.url, connectTimeoutMs) : null
-  // The server ends a statement first, so that its answer is heard: then it is certain that nothing was stored.
+  // The server's limit is shorter than ours, so that its error arrives: then it is certain that nothing was
+  // stored.
   const serverLimitMs = Math.ceil(statementTimeoutMs * 0.8)
   const lockMs = Math.ceil(statementTimeoutMs * 0.6)
 
@@ -80,7 +88,10 @@ export function createDatabase(options: DatabaseOptions): Database {
         })
   const connect = () => connector?.connect() ?? Promise.reject(closedFault())
 
-  /** Uses a connection for one statement, and sees to it that nobody else meets the same fault on another. */
+  /**
+   * Uses a connection for one statement. After a fault it marks the other connections that have the same
+   * fault, so that no further statement fails on them.
+   */
   const use = async <Result>(
     connection: Connection,
     work: (connection: Connection) => Promise<Result>,
@@ -90,8 +101,8 @@ export function createDatabase(options: DatabaseOptions): Database {
       return await work(connection)
     } catch (error) {
       if (isLost(error)) pool.suspect(began)
-      // This server was demoted: where there are others, one of them can be written to.
-      if (isReadOnly(error) && connector?.isChoosy === true) pool.suspect(performance.now())
+      // This server was demoted: if the URL has others, one of them accepts writes.
+      if (isReadOnly(error) && connector?.selectsByRole === true) pool.suspect(performance.now())
       throw error
     }
   }
@@ -109,12 +120,27 @@ export function createDatabase(options: DatabaseOptions): Database {
 
   const writer = createWriter(connect, (connection) => pool.isSuspect(connection))
 
+  const migrationQuery =
+    (connection: Connection, limitMs: number): MigrationQuery =>
+    async <Row extends object>(text: string, values: readonly unknown[] = []) =>
+      (await connection.query<Row>({ text, values: [...values] }, limitMs)).rows
+
+  /** With the time limits of any other read: a server that starts must not wait as long as a migration may take. */
+  const findMigratedInTime = async (): Promise<MigrationResult | null> => {
+    try {
+      return await transact({ statementMs: serverLimitMs, lockMs }, (connection) =>
+        findMigrated(migrationQuery(connection, statementTimeoutMs), schema),
+      )
+    } catch (error) {
+      // Another process migrates: `migrate` waits for it.
+      if (isBlocked(error)) return null
+      throw toConnectFault(error)
+    }
+  }
+
   const bringUpToDate = (partitions?: number) =>
     transact({ statementMs: migrationLimitMs, lockMs: transactionLockMs }, async (connection) => {
-      const query: MigrationQuery = async <Row extends object>(
-        text: string,
-        values: readonly unknown[] = [],
-      ) => (await connection.query<Row>({ text, values: [...values] }, migrationLimitMs)).rows
+      const query = migrationQuery(connection, migrationLimitMs)
       const result = await migrate(query, schema)
       if (partitions !== undefined) await partitionTables(query, schema, partitions)
       return result
@@ -125,8 +151,8 @@ export function createDatabase(options: DatabaseOptions): Database {
   const open = (): Promise<MigrationResult> => {
     if (closing !== undefined) return Promise.reject(closedFault())
     if (migrating === undefined) {
-      migrating = bringUpToDate()
-      // Not kept: the next use tries again, for instance when the server has come up.
+      migrating = findMigratedInTime().then((found) => found ?? bringUpToDate())
+      // Not cached after a failure: the next use tries again, for example after the server has started.
       migrating.catch(() => {
         migrating = undefined
       })
@@ -144,10 +170,10 @@ export function createDatabase(options: DatabaseOptions): Database {
         const result = await work(connection)
         const { command } = await connection.query('COMMIT', limits.statementMs)
         if (command === 'COMMIT') return result
-        throw new HoldfastError('store-failed', 'PostgreSQL took it back.')
+        throw new HoldfastError('store-failed', 'PostgreSQL rolled it back.')
       })
     } catch (error) {
-      // Closing the connection takes the transaction back, in whatever state either of them is.
+      // Closing the connection rolls the transaction back, whatever state either of them is in.
       connection.drop()
       throw error
     } finally {
@@ -238,7 +264,7 @@ export function createDatabase(options: DatabaseOptions): Database {
 
 async function openReader(connector: Connector): Promise<DatabaseReader> {
   const client = connector.createClient()
-  // What it says is said again by the statement that meets it.
+  // The statement that fails reports the error, so it is not reported here.
   client.on('error', () => {})
   await client.connect()
   return {
@@ -260,9 +286,12 @@ async function lendReader(pool: ConnectionPool): Promise<DatabaseReader> {
   }
 }
 
-/** The one connection that is kept for commits. */
+/** The one connection that is reserved for commits. */
 interface Writer {
-  /** Null: it is in use, or cannot be had, and one of the pool has to do. Rejects if that has none either. */
+  /**
+   * Null: it is in use or cannot be opened, and the caller has to use the pool. Rejects if the pool has no
+   * connection either.
+   */
   acquire(hasOther: () => boolean): Promise<Connection | null>
   release(): void
   close(): Promise<void>

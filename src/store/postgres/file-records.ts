@@ -18,7 +18,7 @@ export function createPostgresFileRecords(
       transaction(async (runInside) => {
         const { id, ownerId, mediaType, bytes, sha256 } = file
         const { filename, width = null, height = null } = file
-        // Two of one owner at once would each find room for itself alone.
+        // Without the lock, two uploads of one owner would each fit the limit alone and exceed it together.
         await runInside(sql.lockOwner, [ownerId])
         const [owner] = await runInside<{ readonly bytes: number }>(sql.ownerBytes, [ownerId])
         if ((owner?.bytes ?? 0) + bytes > mostOwnerBytes) return 'over-limit'
@@ -50,8 +50,9 @@ export function createPostgresFileRecords(
 }
 
 /**
- * What only this thread named is left over: it goes at the next look, however new it is, unless somebody has reserved it
- * since. Another thread may name it in the same moment, and neither sees the other: `claimUnused` looks at the uses again.
+ * Files that only this thread referred to are unused now: the next collection removes them, however new they
+ * are, unless they were reserved since. A concurrent transaction may let another thread refer to them, which
+ * this one cannot see: `claimUnused` therefore checks the uses again.
  */
 export const releaseFilesStatement = (schema: string): Statement => ({
   name: 'holdfast-release-files',
@@ -103,11 +104,12 @@ export function createFileStatements(schema: string) {
     ),
     name: statement(
       'name-files',
-      `WITH thread AS (SELECT id FROM ${schema}.threads WHERE id = $1), used AS (
-         INSERT INTO ${schema}.file_uses (thread_id, file_id)
-         SELECT t.id, f.id FROM thread AS t, unnest($2::text[]) AS f(id) ON CONFLICT DO NOTHING)
-       UPDATE ${files} SET is_used = true, reserved_at = 0
-       WHERE id = ANY ($2::text[]) AND EXISTS (SELECT FROM thread)`,
+      `WITH own AS (
+         SELECT t.id AS thread_id, f.id FROM ${schema}.threads AS t JOIN ${files} AS f USING (owner_id)
+         WHERE t.id = $1 AND f.id = ANY ($2::text[]) AND f.state = 'ready'), used AS (
+         INSERT INTO ${schema}.file_uses (thread_id, file_id) SELECT thread_id, id FROM own
+         ON CONFLICT DO NOTHING)
+       UPDATE ${files} AS f SET is_used = true, reserved_at = 0 FROM own WHERE f.id = own.id`,
     ),
     forget: statement(
       'forget-files',

@@ -10,25 +10,25 @@ import {
 } from './statement.ts'
 
 /**
- * A pool of the host's: that of `pg`, or another that has these methods. It is used one connection and one
- * transaction at a time, nothing is set on its sessions, and it is never ended.
+ * A pool of the host application: that of `pg`, or another with these methods. It is used for one connection
+ * and one transaction at a time, no session settings are changed, and it is never ended.
  */
 export interface HostPool {
   connect(): Promise<HostClient>
 }
 
-/** A connection of the host's. */
+/** A connection of the host application's pool. */
 export interface HostClient {
   query(query: string | pg.QueryConfig): Promise<pg.QueryResult>
-  /** `true`: it is not to be used again. */
+  /** `true`: the pool must not use it again. */
   release(destroy?: boolean): void
   on?(event: 'error', listener: (error: Error) => void): unknown
   off?(event: 'error', listener: (error: Error) => void): unknown
 }
 
 /**
- * The host's pool as one of ours. Each statement is a transaction block with its settings in it, because the
- * driver of the host is asked for no more than it promises everybody.
+ * Wraps the host's pool. Each statement is a transaction block that contains its settings, because only the
+ * documented methods of the host's driver are used.
  */
 export function createHostConnectionPool(pool: HostPool, waitMs: number): ConnectionPool {
   const lent = new Map<Connection, () => void>()
@@ -45,12 +45,12 @@ export function createHostConnectionPool(pool: HostPool, waitMs: number): Connec
       const client = await answerWithin(waitMs, connecting, () => {
         isLate = true
       }).catch((error: unknown) => {
-        // It may come yet, and nobody is there to give it back.
+        // The connection may still arrive after the timeout: without this it would never be released.
         if (isLate) connecting.then((late) => late.release()).catch(() => {})
         throw toConnectFault(error)
       })
       const connection = toConnection(client)
-      // Unheard, its error would end the process; the statement that meets it says it again.
+      // An unhandled error event would end the process; the statement that fails reports the error.
       const onError = () => connection.drop()
       client.on?.('error', onError)
       lent.set(connection, () => {
@@ -65,7 +65,7 @@ export function createHostConnectionPool(pool: HostPool, waitMs: number): Connec
       giveBack?.()
       settle()
     },
-    // Which of the host's connections others have met silence on, is for the host to know.
+    // The host manages its own connections, so none is dropped here.
     suspect() {},
     isSuspect: (connection) => !connection.isUsable,
     hasIdle: () => true,
@@ -119,7 +119,7 @@ function toConnection(client: HostClient): Connection {
         await query('COMMIT', limitMs)
         return rows
       } catch (error) {
-        // What the server refused leaves the block open; on a connection that is gone there is nothing to end.
+        // A refused statement leaves the block open; a lost connection has no block to end.
         if (isUsable) await query('ROLLBACK', limitMs).catch(drop)
         throw error
       }
@@ -131,7 +131,7 @@ function toConnection(client: HostClient): Connection {
     get answeredAt() {
       return answeredAt
     },
-    // Nobody listens on a connection of the host's: it would be kept from it for good.
+    // LISTEN is not used on a connection of the host's: it would occupy the connection for good.
     onNotification() {},
     onEnd() {},
     async close() {

@@ -4,8 +4,8 @@ import type { TurnStatus, UserMessage } from '../../core/message.ts'
 import type { StoredOutput } from '../stored-output.ts'
 
 /**
- * One statement reads rows of several tables, so that each verb is one round trip and one snapshot.
- * They come in one list, told apart by `kind`; a column that a kind does not have is null in it.
+ * One statement reads rows of several tables, so that each verb is one round trip and one snapshot. The rows
+ * come in one list, distinguished by `kind`; a column that a kind does not have is null.
  */
 export type LedgerRow = ThreadColumns | MessageColumns | BatchColumns | CallColumns
 
@@ -16,9 +16,9 @@ interface ThreadColumns {
   readonly seq: Seq
   readonly incarnation: string
   readonly mark: string
-  /** The inputs that wait, as JSON text. */
+  /** The waiting inputs, as JSON text. */
   readonly content: string
-  /** The turn that is being produced, where that was asked for. */
+  /** The running turn, where the query asks for it. */
   readonly messageId: MessageId | null
   /** See `ThreadRow`. */
   readonly newest: MessageId | null
@@ -38,7 +38,7 @@ interface MessageColumns {
   readonly content: string | null
   /** JSON text. */
   readonly versions: string | null
-  /** False: only its place; enough bytes had come together before it. */
+  /** False: only its seq was read, because the rows before it reached the limit of bytes. */
   readonly isRead: boolean
 }
 
@@ -76,7 +76,7 @@ export interface PlaceColumns {
   readonly newestBodySeq: Seq | null
 }
 
-/** A message on one of the two paths; `part` says on which. One row says where the thread stands. */
+/** A message on one of the two paths, which `part` names. The row with `thread` has the thread's seq. */
 export interface PathColumns {
   readonly part: 'thread' | 'wanted' | 'fork' | 'hide' | 'show'
   readonly ownerId: OwnerId | null

@@ -4,23 +4,26 @@ import type { Statement } from './statement.ts'
 export type { LedgerRow }
 export type LedgerStatements = ReturnType<typeof createLedgerStatements>
 
-/** `schema` is quoted. In each read of rows, $1 is the most bytes of a result to take along. */
+/** `schema` is quoted. In each read of rows, $1 is the most bytes of a result to load. */
 export function createLedgerStatements(schema: string) {
   const { messageRows, eventRows, callRows, batchRows, batchCallRows, threadRows } = rowsOf(schema)
-  /** Of a message with what belongs to it; a result that is left out counts as the most that is taken along. */
+  /** The size of a message with its calls; a result that is left out counts as $1. */
   const messageBytes = `CROSS JOIN LATERAL (
       SELECT coalesce(octet_length(m.body), 0) + coalesce(sum(coalesce(octet_length(c.input), 0)
         + least(coalesce(octet_length(c.output), 0), $1)), 0) AS bytes
       FROM ${schema}.calls c WHERE c.thread_id = m.thread_id AND c.message_id = m.message_id
     ) b`
-  /** The first, and those before which there are not enough bytes yet. */
+  /** True for the first row, and for every row before which the sum of bytes is still below the limit. */
   const isRead = (bytes: string, order: string, max: string) =>
     `coalesce(sum(${bytes}) OVER (ORDER BY ${order} ROWS BETWEEN
        UNBOUNDED PRECEDING AND 1 PRECEDING), 0) < ${max} AS is_read`
   const details = (from: string) =>
     [messageRows(from), eventRows(from), callRows(from)].join(' UNION ALL ')
 
-  /** thread, where the page before ended, places, limit, whether to leave out what is live, bytes, edge */
+  /**
+   * thread, position where the page before ended, places, limit, whether to leave out the running turn,
+   * bytes, edge
+   */
   const pageOf = (isAfter: string, order: 'ASC' | 'DESC') =>
     `WITH found AS MATERIALIZED (
        SELECT * FROM ${schema}.messages
@@ -48,8 +51,8 @@ export function createLedgerStatements(schema: string) {
   return {
     readNewest: statement('read-newest', pageOf('seq < $3', 'DESC')),
     readOldest: statement('read-oldest', pageOf('seq > $3', 'ASC')),
-    // A turn that ended after it was retired would come back to a reader that had dropped it.
-    // The limit counts events; of the first batch only those after the place may be wanted.
+    // A turn that ended after it was retired must not be sent again to a reader that dropped it. The limit
+    // counts events; of the first batch, only those after the reader's seq may be needed.
     /** thread, after, limit, bytes */
     readChanges: statement(
       'read-changes',
@@ -82,7 +85,7 @@ export function createLedgerStatements(schema: string) {
          ORDER BY retired_seq IS NULL DESC, seq DESC LIMIT 1
        ) ${details('found')}`,
     ),
-    // One that has no row is of a turn that is running.
+    // A call without a row belongs to a running turn.
     /** thread, call */
     readCall: statement(
       'read-call',
@@ -117,7 +120,7 @@ export function createLedgerStatements(schema: string) {
          WHERE thread_id = $1 AND seq <= $2 ORDER BY seq DESC LIMIT 1) n ON true
        WHERE t.id = $1`,
     ),
-    /** thread, message, and where the id names a place: place, message */
+    /** thread, message, and where the id contains a seq: seq, message */
     readPath: statement('read-path', pathStatement(schema)),
     /** thread, calls */
     readOutputs: statement(
@@ -136,7 +139,7 @@ export function createLedgerStatements(schema: string) {
   }
 }
 
-/** The walk of `walkPath` as one statement: upwards to what is shown, downwards along what was hidden last. */
+/** The walk of `walkPath` as one statement: up to a message that is shown, and down along what was hidden last. */
 const pathStatement = (schema: string): string => {
   const columns = 'seq, message_id, parent_seq, retired_seq, role'
   return `WITH RECURSIVE target AS MATERIALIZED (
@@ -186,7 +189,7 @@ function rowsOf(schema: string) {
     name: 'c.name',
     state: 'c.life',
     content: 'c.input',
-    // The length is in the row; a result that is left out is not fetched from where it is kept.
+    // The length is in the row; a result that is left out is not loaded from the TOAST table.
     output: 'CASE WHEN octet_length(c.output) <= $1 THEN c.output END',
     outputBytes: 'octet_length(c.output)',
     modelOutput: 'CASE WHEN octet_length(c.output) <= $1 THEN c.model_output END',
@@ -201,7 +204,7 @@ function rowsOf(schema: string) {
     content: 'e.payload',
     isRead: 'true',
   }
-  // OFFSET 0 keeps each of these a probe of an index per message, whatever the planner guesses.
+  // OFFSET 0 keeps each of these an index probe per message, whatever the planner estimates.
   return {
     threadRows: (condition: string, more: Parameters<typeof selectRows>[1] = {}) =>
       `${selectRows('thread', {
@@ -244,8 +247,8 @@ function rowsOf(schema: string) {
         content: `CASE WHEN ${isRead} THEN e.payload END`,
         isRead,
       })} FROM ${from} e`,
-    // Found in the text, as a line that is damaged cannot be parsed here. Ids have no characters that
-    // JSON writes in another way than with a backslash before them.
+    // Searched in the text, because a damaged line cannot be parsed here. In an id, JSON escapes characters
+    // only with a backslash before them.
     batchCallRows: (from: string) =>
       `${selectRows('call', call)} FROM (
          SELECT DISTINCT p.thread_id, regexp_replace(found[1], '\\\\(.)', '\\1', 'g') AS call_id

@@ -4,33 +4,34 @@ import { allMigrations } from './migrations/all-migrations.ts'
 import type { Migration } from './migrations/migration.ts'
 import { readSqlState } from './postgres-error.ts'
 
-/** Runs a statement on the connection that migrates. */
+/** Runs a statement on the connection of the migration. */
 export type MigrationQuery = <Row extends object>(
   text: string,
   values?: readonly unknown[],
 ) => Promise<readonly Row[]>
 
 /**
- * Brings a schema up to date, inside the caller's transaction. A schema that is up to date is only
- * read, so that a read-only server can be opened. Two processes that open an empty database at once
- * wait for each other here.
+ * The versions of a schema that is up to date; null: it has to be migrated. Only reads, so that a read-only server can
+ * be opened, and in a transaction of its own, so that no lock of this read is in the way of a migration.
  *
- * A newer program may have been here. What only added leaves this one as it was, so that both run while
- * one replaces the other; anything else is refused as `store-newer`.
+ * A newer version may have migrated the schema. If it only added to it, this version can use it too, so that both run
+ * during a deploy; anything else is refused as `store-newer`.
  */
+export async function findMigrated(
+  query: MigrationQuery,
+  name: string,
+): Promise<MigrationResult | null> {
+  const found = await readApplied(query, name)
+  return isUsable(found, newestOf(allMigrations)) ? unchanged(found) : null
+}
+
+/** Migrates a schema inside the caller's transaction. Two processes that do it at the same time wait for each other here. */
 export async function migrate(
   query: MigrationQuery,
   name: string,
   steps: readonly Migration[] = allMigrations,
 ): Promise<MigrationResult> {
-  const newest = steps.at(-1)?.version ?? 0
-  await query('SAVEPOINT looked')
-  const found = await readApplied(query, name)
-  if (isUsable(found, newest)) return unchanged(found)
-
-  // With it goes the lock of that read: whoever migrates now may have to change the table that was read, and two that
-  // wait for each other's locks would end in a deadlock.
-  await query('ROLLBACK TO SAVEPOINT looked')
+  const newest = newestOf(steps)
   await lockMigrations(query, name)
   const applied = await readApplied(query, name)
   if (isUsable(applied, newest)) return unchanged(applied)
@@ -43,11 +44,13 @@ export async function migrate(
   return { from: version, to: newest }
 }
 
-/** Until the transaction ends: two that migrate one schema at once come one after the other. */
+const newestOf = (steps: readonly Migration[]): number => steps.at(-1)?.version ?? 0
+
+/** Held until the transaction ends: two migrations of one schema run one after the other. */
 async function lockMigrations(query: MigrationQuery, name: string): Promise<void> {
   await query(`SET LOCAL lock_timeout = '5min'`)
   await query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`holdfast ${name}`])
-  // Whoever reads or writes meanwhile queues behind a change of a table that waits: not for long.
+  // Readers and writers queue behind an ALTER TABLE that waits for its lock, so it must not wait long.
   await query(`SET LOCAL lock_timeout = '10s'`)
 }
 
@@ -59,7 +62,7 @@ async function applySteps(
 ): Promise<void> {
   const schema = `"${name}"`
   if (version === 0) {
-    // Asked for first: without the right to create schemas, IF NOT EXISTS fails even if it exists.
+    // Checked first: without the right to create schemas, IF NOT EXISTS fails even if the schema exists.
     const schemas = await query('SELECT FROM pg_namespace WHERE nspname = $1', [name])
     if (schemas.length === 0) await query(`CREATE SCHEMA ${schema}`)
     await query(`CREATE TABLE ${schema}.migrations (
@@ -93,19 +96,19 @@ interface AppliedMigration {
   readonly isAdditive: boolean
 }
 
-/** False: there is something to do. A database that is too new for this program is refused. */
+/** False: there are migrations to run. Throws if the database is too new for this version. */
 function isUsable(applied: readonly AppliedMigration[], newest: number): boolean {
   const breaking = applied.findLast((each) => each.version > newest && !each.isAdditive)
   if (breaking !== undefined) {
     throw new HoldfastError(
       'store-newer',
-      `The database is of version ${breaking.version}; this program knows versions up to ${newest}.`,
+      `The database has version ${breaking.version}; this program supports versions up to ${newest}.`,
     )
   }
   return (applied.at(-1)?.version ?? 0) >= newest
 }
 
-/** In the order of their versions; none: nothing of ours is there. */
+/** In the order of their versions; empty: the schema has no tables of Holdfast. */
 async function readApplied(
   query: MigrationQuery,
   name: string,
@@ -122,7 +125,10 @@ async function readApplied(
   )
 }
 
-/** The tables of threads, and the column by which each is spread. What belongs to a thread stands in one part. */
+/**
+ * The tables of threads, and the column by which each is partitioned. All rows of a thread are in one
+ * partition.
+ */
 const partitionKeys: Readonly<Record<string, string>> = {
   threads: 'id',
   messages: 'thread_id',
@@ -131,11 +137,11 @@ const partitionKeys: Readonly<Record<string, string>> = {
 }
 
 /**
- * Spreads the tables over `count` parts each, by the hash of the thread: every unique key begins with the thread, so
- * nothing else changes. Rows that are there are copied, behind locks that end with the caller's transaction.
- * Tables that are spread already stay as they are.
+ * Splits the tables into `count` partitions each, by the hash of the thread: every unique key begins with the thread, so
+ * nothing else changes. Existing rows are copied under locks that end with the caller's transaction. Tables that are
+ * partitioned already stay as they are.
  *
- * Indexes, triggers and storage settings are taken over from the table as it is, whatever steps have made it so.
+ * Indexes, triggers and storage settings are copied from the existing table, whichever migrations made them.
  */
 export async function partitionTables(
   query: MigrationQuery,
@@ -153,7 +159,7 @@ export async function partitionTables(
   }
 }
 
-// Names are ours, or were checked to be plain words when the store was made.
+// The names are constants, or were checked to be plain identifiers when the store was created.
 const partitionSql = (name: string, table: string, key: string, count: number): string => `
 DO $$
 DECLARE
@@ -182,7 +188,7 @@ BEGIN
       FOR VALUES WITH (MODULUS ${count}, REMAINDER %s) %s', '${table}_part_' || part, part, options);
   END LOOP;
   INSERT INTO "${name}".${table} SELECT * FROM "${name}".${table}_whole;
-  -- Rights that were given to the table are given to the new one.
+  -- Copies the privileges of the old table to the new one.
   FOR definition IN SELECT format('GRANT %s ON "${name}".${table} TO %s', privilege_type,
       CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END)
     FROM pg_class, aclexplode(relacl) WHERE oid = old LOOP

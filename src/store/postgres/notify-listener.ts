@@ -7,22 +7,25 @@ export interface NotifyListener {
   /** Resolves when the connection, if there was one, is closed. */
   stop(): Promise<void>
   readonly state: ListenerState
-  /** For how long it should have been listening and was not. Where it cannot, 0. */
+  /** For how long the connection has been down. 0 where listening is not possible. */
   downMs(): number
 }
 
-/** `listening`: changes of other processes are heard of. `down`: not yet, or not now. `deaf`: not at this address. */
-export type ListenerState = 'listening' | 'down' | 'deaf'
+/**
+ * `listening`: notifications of other processes arrive. `down`: not yet, or not at the moment. `unavailable`:
+ * notifications cannot arrive over this URL.
+ */
+export type ListenerState = 'listening' | 'down' | 'unavailable'
 
 export interface NotifyListenerOptions {
-  /** Our own name: what we sent ourselves was told here directly. */
+  /** The name of this store: its own notifications were delivered to its listeners directly. */
   readonly from: string
   readonly channel: string
   readonly connect: () => Promise<Connection>
-  /** Sends a text to the channel by the way that changes are sent. */
+  /** Sends a payload to the channel in the same way as change notifications. */
   readonly notify: (payload: string) => Promise<unknown>
-  /** Called with why nothing can be heard at the address, each time that this is found. */
-  readonly onDeaf: (reason: DeafReason) => void
+  /** Called with the reason, each time that notifications are found not to arrive. */
+  readonly onUnavailable: (reason: UnavailableReason) => void
   /** How long the server may take to answer. */
   readonly limitMs: number
   readonly post: (notifications: readonly ChangeNotification[]) => void
@@ -30,107 +33,112 @@ export interface NotifyListenerOptions {
 }
 
 /**
- * `pooled`: a pooler shares its connections, so that what listens on one is not there for the next transaction.
- * `unheard`: what was sent did not come: another server, another database, or a pooler that hides that it is one.
+ * `pooled`: a pooler shares its connections, so a LISTEN does not last beyond its transaction.
+ * `not-delivered`: the probe did not arrive: another server, another database, or a pooler that hides that it
+ * is one.
  */
-export type DeafReason = 'pooled' | 'unheard'
+export type UnavailableReason = 'pooled' | 'not-delivered'
 
 const firstPauseMs = 50
 const longestPauseMs = 5_000
-/** Where nothing can be heard it is tried again so often: somebody may have changed what the address leads to. */
-const deafPauseMs = 60_000
-const mostUnheard = 2
-/** Nobody speaks first on this connection: whether the server is still there has to be asked. */
+/** How often an unavailable URL is tried again: what it leads to may have changed. */
+const unavailablePauseMs = 60_000
+const mostLostProbes = 2
+/** The server sends nothing by itself on an idle connection, so it is probed. */
 const probeEveryMs = 5_000
 
 /**
- * One connection that listens while somebody watches, and is made again whenever it breaks or falls silent. That
- * it hears is not believed but tried: it sends itself a text by the way that others send theirs.
+ * One connection with LISTEN, open while anything watches, and opened again whenever it breaks or stops
+ * responding. Whether notifications arrive is tested: the listener sends itself a probe in the same way as
+ * other processes send theirs.
  */
 export function createNotifyListener(options: NotifyListenerOptions): NotifyListener {
-  const { from, channel, connect, notify, onDeaf, limitMs, post, onError } = options
-  /** Null while nobody watches. */
-  let line: Line | null = null
+  const { from, channel, connect, notify, onUnavailable, limitMs, post, onError } = options
+  /** Null while nothing watches. */
+  let session: Session | null = null
 
-  interface Line {
+  interface Session {
     connection: Connection | undefined
     timer: NodeJS.Timeout | undefined
     pauseMs: number
     /** By `performance.now()`; null while it listens. */
     downSince: number | null
-    isDeaf: boolean
-    /** How often in a row its own text did not come: once may be a bad moment of the network. */
-    unheard: number
+    isUnavailable: boolean
+    /** How many probes in a row did not arrive: a single one may be a transient network fault. */
+    lostProbes: number
   }
 
-  const listen = async (mine: Line): Promise<void> => {
-    const isMine = () => line === mine
+  const listen = async (own: Session): Promise<void> => {
+    const isCurrent = () => session === own
     let connection: Connection | undefined
     try {
       connection = await connect()
-      if (!isMine()) return void connection.close()
-      mine.connection = connection
-      // To listen there would be to leave a listener on a connection that others get.
-      if (connection.isPooled) return giveUp(mine, 'pooled')
-      const heard = Promise.withResolvers<void>()
+      if (!isCurrent()) return void connection.close()
+      own.connection = connection
+      // A LISTEN there would stay behind on a connection that other clients get.
+      if (connection.isPooled) return giveUp(own, 'pooled')
+      const delivered = Promise.withResolvers<void>()
       connection.onNotification((payload) => {
         const sent = parseNotifyPayload(payload)
-        if (!isMine() || sent === undefined) return
+        if (!isCurrent() || sent === undefined) return
         if (sent.from !== from) post(sent.notifications)
-        else if (sent.notifications.length === 0) heard.resolve()
+        else if (sent.notifications.length === 0) delivered.resolve()
       })
       await connection.query(`LISTEN "${channel}"`, limitMs)
       await notify(toProbePayload(from))
-      const isHeard = await answerWithin(limitMs, heard.promise, () => {}).then(
+      const isDelivered = await answerWithin(limitMs, delivered.promise, () => {}).then(
         () => true,
         () => false,
       )
-      if (!isMine()) return
-      if (!isHeard && ++mine.unheard < mostUnheard)
-        throw new Error('What was sent to ourselves did not come.')
-      if (!isHeard) return giveUp(mine, 'unheard')
-      mine.unheard = 0
-      mine.isDeaf = false
-      mine.downSince = null
-      mine.pauseMs = firstPauseMs
-      connection.onEnd((error) => retry(mine, error))
-      probe(mine, connection)
-      // What was missed while nobody listened.
+      if (!isCurrent()) return
+      if (!isDelivered && ++own.lostProbes < mostLostProbes)
+        throw new Error('A notification to itself did not arrive.')
+      if (!isDelivered) return giveUp(own, 'not-delivered')
+      own.lostProbes = 0
+      own.isUnavailable = false
+      own.downSince = null
+      own.pauseMs = firstPauseMs
+      connection.onEnd((error) => retry(own, error))
+      probe(own, connection)
+      // Notifications were missed while the connection was down, so every follower has to read again.
       post([everything])
     } catch (error) {
       connection?.drop()
-      retry(mine, error)
+      retry(own, error)
     }
   }
 
-  const retry = (mine: Line, error: unknown) => {
-    if (line !== mine) return
+  const retry = (own: Session, error: unknown) => {
+    if (session !== own) return
     if (error !== undefined) onError(error)
-    clearTimeout(mine.timer)
-    mine.connection = undefined
-    mine.downSince ??= performance.now()
-    mine.timer = setTimeout(() => void listen(mine), mine.pauseMs)
-    mine.pauseMs = Math.min(mine.pauseMs * 2, longestPauseMs)
+    clearTimeout(own.timer)
+    own.connection = undefined
+    own.downSince ??= performance.now()
+    own.timer = setTimeout(() => void listen(own), own.pauseMs)
+    own.pauseMs = Math.min(own.pauseMs * 2, longestPauseMs)
   }
 
-  const giveUp = (mine: Line, reason: DeafReason) => {
-    void mine.connection?.close()
-    mine.connection = undefined
-    mine.isDeaf = true
-    onDeaf(reason)
-    mine.timer = setTimeout(() => void listen(mine), deafPauseMs)
-    mine.timer.unref()
+  const giveUp = (own: Session, reason: UnavailableReason) => {
+    void own.connection?.close()
+    own.connection = undefined
+    own.isUnavailable = true
+    onUnavailable(reason)
+    own.timer = setTimeout(() => void listen(own), unavailablePauseMs)
+    own.timer.unref()
   }
 
-  /** To listen again changes nothing, and is answered. What does not answer is dropped, which ends it. */
-  const probe = (mine: Line, connection: Connection) => {
-    mine.timer = setTimeout(() => {
+  /**
+   * A repeated LISTEN changes nothing and is answered. A connection that does not answer is dropped, which
+   * makes the listener reconnect.
+   */
+  const probe = (own: Session, connection: Connection) => {
+    own.timer = setTimeout(() => {
       connection.query(`LISTEN "${channel}"`, limitMs).then(
         () => {
-          if (line === mine && mine.connection === connection) probe(mine, connection)
+          if (session === own && own.connection === connection) probe(own, connection)
         },
         (error: unknown) => {
-          if (line === mine) onError(error)
+          if (session === own) onError(error)
           connection.drop()
         },
       )
@@ -139,31 +147,31 @@ export function createNotifyListener(options: NotifyListenerOptions): NotifyList
 
   return {
     start() {
-      if (line !== null) return
-      const mine: Line = {
+      if (session !== null) return
+      const own: Session = {
         connection: undefined,
         timer: undefined,
         pauseMs: firstPauseMs,
         downSince: performance.now(),
-        isDeaf: false,
-        unheard: 0,
+        isUnavailable: false,
+        lostProbes: 0,
       }
-      line = mine
-      void listen(mine)
+      session = own
+      void listen(own)
     },
     async stop() {
-      const ended = line
-      line = null
+      const ended = session
+      session = null
       if (ended === null) return
       clearTimeout(ended.timer)
       await ended.connection?.close()
     },
     get state() {
-      if (line?.isDeaf === true) return 'deaf'
-      return line?.downSince === null ? 'listening' : 'down'
+      if (session?.isUnavailable === true) return 'unavailable'
+      return session?.downSince === null ? 'listening' : 'down'
     },
     downMs() {
-      const since = line === null || line.isDeaf ? null : line.downSince
+      const since = session === null || session.isUnavailable ? null : session.downSince
       return since === null ? 0 : performance.now() - since
     },
   }

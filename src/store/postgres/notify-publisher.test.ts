@@ -13,7 +13,7 @@ const notification = (
   ...more,
 })
 
-/** What was sent, one list for each notice; `send` fails as often as it is told to. */
+/** The notifications that were sent, one list per payload; `send` fails this many times first. */
 function createFixture(failures = 0) {
   const sent: (readonly ChangeNotification[])[] = []
   const errors: unknown[] = []
@@ -29,7 +29,7 @@ function createFixture(failures = 0) {
   return { sender, sent, errors }
 }
 
-it('sends what comes in one moment together, and the newest of each thread only', async () => {
+it('sends changes of one moment together, and the newest of each thread only', async () => {
   const { sender, sent } = createFixture()
   sender.send([notification('a', 1), notification('b', 1)])
   sender.send([notification('a', 2)])
@@ -47,7 +47,7 @@ it('does not lose a stop behind a later change', async () => {
   expect(sent).toEqual([[notification('a', 2, { stop: true })]])
 })
 
-it('sends what comes while it sends', async () => {
+it('sends changes that arrive while it sends', async () => {
   const { sender, sent } = createFixture()
   sender.send([notification('a', 1)])
   await new Promise((resolve) => {
@@ -71,7 +71,7 @@ it('tries again on another connection, and gives up without harm', async () => {
   expect(always.errors).toHaveLength(1)
 })
 
-it('gives back what was sent, in pieces that PostgreSQL takes', () => {
+it('encodes and decodes notifications, in payloads that PostgreSQL accepts', () => {
   const notifications = Array.from({ length: 500 }, (_, index): ChangeNotification => ({
     threadId: parseThreadId(`${index}${'語'.repeat(index % 190)}"\\`),
     seq: index,
@@ -85,7 +85,7 @@ it('gives back what was sent, in pieces that PostgreSQL takes', () => {
   expect(parsed.flatMap((sent) => sent?.notifications ?? [])).toEqual(notifications)
 })
 
-it('sends nothing where there is nothing to say', () => {
+it('sends no payload without a notification', () => {
   expect([...toNotifyPayloads('me', [])]).toEqual([])
 })
 

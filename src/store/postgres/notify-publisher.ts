@@ -3,7 +3,7 @@ import type { ChangeNotification } from '../store.ts'
 
 export interface NotifyPublisher {
   send(notifications: readonly ChangeNotification[]): void
-  /** Resolves when what was given so far has gone out, or was given up. */
+  /** Resolves once every notification so far was sent, or given up. */
   settle(): Promise<void>
 }
 
@@ -14,13 +14,13 @@ export interface NotifyPublisherOptions {
 }
 
 const attempts = 3
-/** Each costs the server a commit, and a run makes hundreds of changes in a second. */
+/** Each NOTIFY costs the server a commit, and a run makes hundreds of changes in a second. */
 const spacingMs = 10
 
 /**
- * Tells other processes of changes: after their commit, never in it, because NOTIFY in a transaction
- * makes all commits of a database queue for one lock. The first goes at once; what comes in the moment
- * after it goes together, and of one thread only the newest is told.
+ * Publishes changes to other processes: after their commit, never in it, because NOTIFY in a transaction
+ * makes all commits of a database queue for one lock. The first is sent at once; those that follow within the
+ * spacing are sent together, and of one thread only the newest.
  */
 export function createNotifyPublisher({
   from,
@@ -31,14 +31,14 @@ export function createNotifyPublisher({
   let sending: Promise<void> | undefined
 
   const sendAll = async () => {
-    // Whatever else is committed in this turn of the event loop comes along.
+    // Includes whatever else is committed in this turn of the event loop.
     await new Promise((resolve) => {
       setImmediate(resolve)
     })
     while (waiting.size > 0) {
       const payloads = [...toNotifyPayloads(from, [...waiting.values()])]
       waiting.clear()
-      await notifyPatiently(payloads)
+      await notifyWithRetry(payloads)
       await new Promise((resolve) => {
         setTimeout(resolve, spacingMs)
       })
@@ -46,15 +46,16 @@ export function createNotifyPublisher({
     sending = undefined
   }
 
-  // Lost with its connection, a notification leaves the followers elsewhere waiting for the next one.
-  const notifyPatiently = async (payloads: readonly string[]) => {
+  // If a notification is lost with its connection, followers in other processes wait for the next one, so it
+  // is sent again.
+  const notifyWithRetry = async (payloads: readonly string[]) => {
     for (let attempt = 1; ; attempt++) {
       try {
         await notify(payloads)
         return
       } catch (error) {
         if (attempt < attempts) continue
-        // The commits stand; they are found by whoever reads next.
+        // The commits are stored; followers see them with their next read.
         onError(error)
         return
       }
@@ -76,13 +77,13 @@ export function createNotifyPublisher({
   }
 }
 
-/** For when nobody knows what has changed. */
+/** Sent when it is unknown what has changed. */
 export const everything: ChangeNotification = { threadId: null, seq: 0 }
 
-/** PostgreSQL takes less than 8000 bytes; an id has at most 200 characters, so 800 bytes. */
+/** PostgreSQL accepts payloads below 8000 bytes; an id has at most 200 characters, so 800 bytes. */
 const mostBytes = 7000
 
-/** The notifications of one store as payloads for NOTIFY. `from` lets that store know its own again. */
+/** Encodes the notifications of one store as payloads for NOTIFY. By `from` that store recognises its own. */
 export function* toNotifyPayloads(
   from: string,
   notifications: readonly ChangeNotification[],
@@ -103,10 +104,10 @@ export function* toNotifyPayloads(
   if (part.length > 0) yield JSON.stringify([from, part])
 }
 
-/** What a listener sends itself, to find out whether it hears: a payload of its own without a change. */
+/** The payload that a listener sends itself to test the connection: its own name and no change. */
 export const toProbePayload = (from: string): string => JSON.stringify([from, []])
 
-/** Undefined if it is not one of ours: anybody may write to a channel. */
+/** Undefined if it is not a payload of Holdfast: any client may write to a channel. */
 export function parseNotifyPayload(
   payload: string,
 ): { readonly from: string; readonly notifications: readonly ChangeNotification[] } | undefined {

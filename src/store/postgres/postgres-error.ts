@@ -2,7 +2,7 @@ import { type ErrorCode, HoldfastError } from '../../core/holdfast-error.ts'
 
 type Fault = readonly [code: ErrorCode, message: string]
 
-const unreachable: Fault = ['store-unreachable', 'PostgreSQL cannot be reached at its address.']
+const unreachable: Fault = ['store-unreachable', 'PostgreSQL cannot be reached at its URL.']
 const lost: Fault = [
   'store-unreachable',
   'The connection to PostgreSQL was lost. What was being written may or may not have been stored.',
@@ -12,9 +12,12 @@ const busy: Fault = [
   'Another process held the same rows for too long. Nothing was stored; try again.',
 ]
 const readOnly: Fault = ['store-read-only', 'This PostgreSQL cannot be written to.']
-const refused: Fault = ['store-unreachable', 'PostgreSQL refused the user name or the password.']
+const refused: Fault = ['store-unreachable', 'PostgreSQL rejected the user name or the password.']
 
-/** The server took nothing, and may take it later. A connection that was lost in between is another matter. */
+/**
+ * The server stored nothing, and a later attempt may succeed. A connection that is lost during a statement is
+ * not among these.
+ */
 const temporary: ReadonlySet<ErrorCode> = new Set([
   'store-unreachable',
   'store-full',
@@ -22,7 +25,7 @@ const temporary: ReadonlySet<ErrorCode> = new Set([
   'store-read-only',
 ])
 
-/** By SQLSTATE, or by the code of Node's own network errors. */
+/** By SQLSTATE, or by the code of Node's network errors. */
 const faults: ReadonlyMap<string, Fault> = new Map<string, Fault>([
   ['28P01', refused],
   ['28000', refused],
@@ -37,8 +40,8 @@ const faults: ReadonlyMap<string, Fault> = new Map<string, Fault>([
   ['57P05', lost],
   ['25P03', lost],
   ['25006', readOnly],
-  ['42P07', ['store-foreign', 'The PostgreSQL schema has tables that are not ours.']],
-  ['42P06', ['store-foreign', 'The PostgreSQL schema is not ours.']],
+  ['42P07', ['store-foreign', 'The PostgreSQL schema has tables of another program.']],
+  ['42P06', ['store-foreign', 'The PostgreSQL schema belongs to another program.']],
   ['40001', busy],
   ['40P01', busy],
   ['55P03', busy],
@@ -53,14 +56,14 @@ const faults: ReadonlyMap<string, Fault> = new Map<string, Fault>([
   ['EPIPE', lost],
 ])
 
-/** The driver's own errors have words and no codes. */
+/** The driver's own errors have a message and no code. */
 const phrases: readonly (readonly [RegExp, Fault])[] = [
   [/SASL|password/i, refused],
   [/timeout|SSL/i, unreachable],
   [/Connection terminated|connection error|was closed|not queryable/, lost],
 ]
 
-/** Faults of the database become ours; anything else is a bug and stays what it is. */
+/** Turns faults of the database into a `HoldfastError`; any other error is a bug and is returned as it is. */
 export function toStoreFault(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof HoldfastError) return error
   const state = readSqlState(error)
@@ -79,7 +82,7 @@ export function toStoreFault(error: unknown): unknown {
   })
 }
 
-/** Names what the account has to be given. Only the server's words say what it was about, and in its language. */
+/** Names the privilege that the account lacks. Only the server's message contains it, in the server's language. */
 function toGrantFault(words: string): Fault {
   const [, kind = '', named = ''] =
     /permission denied for (table|sequence|schema|database|function) "?([^"]*)"?/.exec(words) ?? []
@@ -97,7 +100,7 @@ function toGrantFault(words: string): Fault {
   return ['store-read-only', `The PostgreSQL account has no right to do this. It needs: ${needed}.`]
 }
 
-/** The same for one that happened before anything was asked: nothing can have been stored. */
+/** The same for an error while connecting: nothing was sent, so nothing can have been stored. */
 export function toConnectFault(error: unknown): unknown {
   const fault = toStoreFault(error)
   if (!(fault instanceof HoldfastError) || !fault.isInDoubt) return fault
@@ -105,7 +108,7 @@ export function toConnectFault(error: unknown): unknown {
   return new HoldfastError(code, message, { cause: error, isTemporary: true })
 }
 
-/** An address may be a path to a socket, and then fails in all the ways that paths do. */
+/** The host of a URL may be a path to a socket, and then fails with the errors of files. */
 const isConnecting = (error: Error): boolean =>
   (error as NodeJS.ErrnoException).syscall === 'connect'
 
@@ -115,16 +118,16 @@ export function readSqlState(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined
 }
 
-/** The connection is gone, or as good as gone. What was asked on it may have been done all the same. */
+/** The connection is lost. Its last statement may have been executed all the same. */
 export function isLost(error: unknown): boolean {
   const fault = toStoreFault(error)
   return fault instanceof HoldfastError && fault.isInDoubt
 }
 
-/** The server takes no writes: it is a standby, or was made one. */
+/** The server accepts no writes: it is a standby, or was demoted to one. */
 export const isReadOnly = (error: unknown): boolean => readSqlState(error) === '25006'
 
-/** Somebody held a lock that this statement wanted, and nothing of it was stored. */
+/** Another transaction held a lock that this statement needed, and nothing of it was stored. */
 export const isBlocked = (error: unknown): boolean =>
   /^(?:55P03|40P01|40001)$/.test(
     readSqlState(error instanceof HoldfastError ? error.cause : error) ?? '',
@@ -136,8 +139,11 @@ export const closedFault = (): HoldfastError =>
 function toFault(state: string): Fault | undefined {
   if (state.startsWith('08')) return lost
   if (state.startsWith('53')) {
-    // The statement was taken back: there may be room later.
-    return ['store-unreachable', `PostgreSQL is out of disk, memory or places (${state}).`]
+    // The statement was rolled back: a later attempt may succeed.
+    return [
+      'store-unreachable',
+      `PostgreSQL is out of disk space, memory or connections (${state}).`,
+    ]
   }
   if (/^[0-9A-Z]{5}$/.test(state)) return ['store-failed', `PostgreSQL failed (${state}).`]
   return undefined

@@ -6,8 +6,9 @@ import type { Statement } from './statement.ts'
 const pieceBytes = 262_144
 
 /**
- * Files in the database itself, in pieces: for small installations, in which one backup has everything. Each piece is
- * written and read by a statement of its own, so that no file is ever in memory as a whole.
+ * Stores files in the database itself, in pieces: for small installations, in which one backup has
+ * everything. Each piece is written and read by a statement of its own, so that no file is held in memory as
+ * a whole.
  */
 export function createPostgresFiles({ run }: Pick<Database, 'run'>, schema: string): FileStore {
   const sql = {
@@ -44,7 +45,7 @@ export function createPostgresFiles({ run }: Pick<Database, 'run'>, schema: stri
       for await (const piece of toPieces(content)) {
         await run(sql.write, [id, nth++, piece.toString('base64')])
       }
-      // An empty file is one with an empty piece.
+      // An empty file has one empty piece.
       if (nth === 0) await run(sql.write, [id, 0, ''])
     },
     async read(id, range = { start: 0, end: Number.MAX_SAFE_INTEGER }) {
@@ -64,7 +65,7 @@ const shift = ({ start, end }: ByteRange, by: number): ByteRange => ({
   end: end + by,
 })
 
-/** The same bytes in pieces of one size, but for the last. */
+/** Cuts the bytes into pieces of one size; the last one may be shorter. */
 async function* toPieces(content: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let held: Uint8Array[] = []
   let size = 0

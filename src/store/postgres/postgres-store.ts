@@ -25,53 +25,55 @@ import { createPostgresShareRecords } from './share-records.ts'
 import { createThreadStatements, createThreadVerbs, rewriteThread } from './thread-verbs.ts'
 import { createCommitWriter, createFateReader } from './write-commits.ts'
 
+/** Options of `postgres`. */
 export interface PostgresStoreOptions {
   /**
-   * The schema that has the tables; made if it is not there. Every statement names it: no `search_path` matters.
+   * The schema of the tables; created if it does not exist. Every statement names it, so `search_path` has no effect.
    * @default 'holdfast'
    */
   readonly schema?: string
   /**
-   * An address of the same database on which one connection listens for the changes of other processes: a direct
-   * one, where the tables are reached through a pooler or by a pool of the host's. If nothing can be heard there
-   * (it is another database, or a pooler too), `onError` is told and changes are asked for.
-   * @default the address itself, if it is seen to lead straight to a server; otherwise changes are asked for
+   * A URL of the same database on which one connection listens for the changes of other processes: a direct one, where the
+   * tables are reached through a pooler or a pool of the host's. If notifications do not arrive there (it is another
+   * database, or a pooler too), `onError` is called and the store polls for changes.
+   * @default the source's own URL, if it leads straight to a server; otherwise the store polls for changes
    */
   readonly listenUrl?: string
   /**
-   * How often changes of other processes are asked for where nobody can listen: one statement for all threads that
-   * are followed here, so about the longest that such a change takes to be seen.
+   * How often the store polls for changes of other processes where it cannot listen: with one statement for all followed
+   * threads. So it is about the longest time until such a change is seen.
    * @default 250
    */
   readonly pollMs?: number
   /**
-   * The most connections at once, besides the one that listens for changes. From two on, one of them is
-   * kept for commits.
+   * The most connections at once, besides the one that listens for changes. From two on, one of them is reserved for commits.
    * @default 10
    */
   readonly poolSize?: number
   /**
-   * How long it may take to connect, or to get a connection that others have. Then whoever wanted one is
-   * refused (503), and nothing was stored.
+   * How long connecting may take, or waiting for a connection that is in use. After that the caller fails with 503, and
+   * nothing was stored.
    * @default 5000
    */
   readonly connectTimeoutMs?: number
   /**
-   * How long a statement may take. The server is told to end it at four fifths of this, and gives up
-   * waiting for a lock at three fifths; a connection on which no answer has come by then is dropped and
-   * replaced, and what was being committed is looked for before it is written again. Statements of a
-   * deletion, a rewriting import or a repair may take twelve times as long.
+   * How long a statement may take. The server ends it at four fifths of this, and stops waiting for a lock at three fifths;
+   * a connection without an answer by then is dropped and replaced, and a commit that was in flight is looked up before it
+   * is written again. Statements of a deletion, a rewriting import or a repair may take twelve times as long.
    * @default 5000
    */
   readonly statementTimeoutMs?: number
-  /** Told of faults that no verb can tell, such as a lost connection that was idle. @default nobody is told */
+  /**
+   * Called with faults that no verb can return, such as the loss of an idle connection. @default they are
+   * dropped
+   */
   readonly onError?: (error: unknown) => void
 }
 
-/** Where the tables are: an address, or a pool of the host's. */
+/** Where the tables are: a URL, or a pool of the host's. */
 export type PostgresSource = { readonly url: string } | { readonly pool: HostPool }
 
-/** The store, and what only this one has. */
+/** The store, with the verbs that it always has. */
 export type PostgresStore = Store & Required<Pick<Store, 'migrate'>>
 
 export const postgresRules: OptionTable<PostgresStoreOptions> = {
@@ -97,12 +99,12 @@ const migrateRules: OptionTable<MigrateOptions> = {
 }
 
 /**
- * One database for any number of servers. Connects, and makes its tables, on first use.
+ * A store in one database, for any number of servers. It connects, and creates its tables, on first use.
  *
- * @param source an address (`postgres://…`, or `{ url }`; it may lead through a pooler in transaction mode), or
- * `{ pool }`: a pool of the host's, that of `pg` or one with the same methods. Nothing is set on the sessions of a
- * pool, and it is not ended with the store; `poolSize` is then the host's, and changes of other processes are asked
- * for every `pollMs` unless there is a `listenUrl`.
+ * @param source a URL (`postgres://…`, or `{ url }`; it may lead through a pooler in transaction mode), or
+ * `{ pool }`: a pool of the host's, that of `pg` or one with the same methods. No session settings of a pool are changed,
+ * and it is not ended with the store; `poolSize` is then the host's, and the store polls for changes of other processes
+ * every `pollMs` unless there is a `listenUrl`.
  *
  * @example
  * const store = postgres({ pool }, { schema: 'chat', listenUrl: process.env.DIRECT_DATABASE_URL })
@@ -170,7 +172,7 @@ export function postgres(
         publish(changedThreads(commits, results))
         return results
       } catch (error) {
-        // If it was stored, nobody has been told of it.
+        // The commit may have been stored without its notification, so every follower has to read again.
         if (isLost(error)) publish([everything])
         throw error
       }
@@ -209,7 +211,7 @@ export function postgres(
   }
 }
 
-/** Never its text in an error: an address may hold a password. */
+/** No error contains the URL: it may hold a password. */
 function parseSource(source: unknown): PostgresSource {
   if (typeof source === 'string') return { url: source }
   const { url, pool } = (source ?? {}) as { readonly url?: unknown; readonly pool?: unknown }

@@ -5,7 +5,7 @@ import type { LedgerRow, OutputColumns, PathColumns, PlaceColumns } from './ledg
 import type { LedgerStatements } from './ledger-statements.ts'
 import type { RunStatement, Statement } from './statement.ts'
 
-/** Each is one statement, so one snapshot and one round trip. */
+/** Each read is one statement, so one snapshot and one round trip. */
 export function createPostgresSource(
   run: RunStatement,
   statements: LedgerStatements,
@@ -72,12 +72,12 @@ function toPath(rows: readonly PathColumns[]): VersionPath | null {
 }
 
 function sortRows(rows: readonly LedgerRow[]): LedgerRows {
-  // The arms of a UNION have no order of their own.
+  // The rows of a UNION come in no defined order.
   const ordered = rows.toSorted((left, right) => left.seq - right.seq)
   const thread = ordered.find((row) => row.kind === 'thread')
   const messages = ordered.filter((row) => row.kind === 'message')
   const batches = ordered.filter((row) => row.kind === 'event')
-  // In the order of their own list: bodies by the seq of the body, batches by that of their first event.
+  // Each kind in its own order: bodies by the seq of the body, batches by that of their first event.
   const unread = [
     ...messages.filter(({ isRead }) => !isRead).map(({ bodySeq, seq }) => bodySeq ?? seq),
     ...batches.filter(({ isRead }) => !isRead).map(({ seq, size }) => seq - size + 1),

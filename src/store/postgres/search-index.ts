@@ -31,8 +31,9 @@ export function createPostgresSearch(run: RunStatement, schema: string): SearchI
     async find({ ownerId, terms, limit, before }) {
       const [at, id] = before ?? [Number.MAX_SAFE_INTEGER, 0]
       const values = [ownerId, toQuery(terms), at, id, limit]
-      // A common word has enough hits among the newest; a rare one is found by the index of words. Left to itself
-      // PostgreSQL walks all texts for a word that it takes to be common, and guesses so of words it does not know.
+      // A common word has enough hits among the newest texts; a rare one is found by the index of words. On
+      // its own PostgreSQL scans all texts for a word that it estimates to be common, and estimates so for
+      // unknown words.
       const newest = await run<HitRow>(statements.findNewest, values)
       const rows = newest.length === limit ? newest : await run<HitRow>(statements.find, values)
       return rows.map((row): SearchHit => ({
@@ -48,12 +49,12 @@ export function createPostgresSearch(run: RunStatement, schema: string): SearchI
   }
 }
 
-/** Words have letters and digits alone, so there is nothing in them to escape. */
+/** Words have letters and digits only, so nothing in them has to be escaped. */
 const toQuery = ({ words, prefix }: SearchTerms): string =>
   [...words.map((word) => `'${word}'`), ...(prefix === null ? [] : [`'${prefix}':*`])].join(' & ')
 
 export const searchStatements = (schema: string) => ({
-  // Thread by thread, which the LIMIT makes sure of: joined, the states of all owners would be read.
+  // The LIMIT makes it a probe per thread: as a plain join, the indexed seqs of all owners would be read.
   findUnread: statement(
     'find-unread',
     `SELECT t.id AS "threadId", t.incarnation, t.title, t.created_at AS "createdAt",
@@ -64,7 +65,8 @@ export const searchStatements = (schema: string) => ({
        AND (s.seq IS NULL OR s.incarnation <> t.incarnation OR s.seq <> t.seq)
      ORDER BY t.activity DESC LIMIT $2`,
   ),
-  // The thread is held against its deletion, which waits and then takes these rows with it; no commit waits for this.
+  // Locks the thread against its deletion, which waits and then deletes these rows too; no commit waits for
+  // this lock.
   addTexts: statement(
     'add-texts',
     `WITH held AS MATERIALIZED (
@@ -106,7 +108,7 @@ export const searchStatements = (schema: string) => ({
   ),
 })
 
-/** So many texts are looked at one by one before the index of words is asked. */
+/** How many of the newest texts are checked one by one before the index of words is used. */
 const newestTexts = 1_000
 
 const toFind = (schema: string, found: string): string =>

@@ -20,7 +20,8 @@ export function createPostgresShareRecords(
   return {
     begin: ({ id, threadId, at, most, unfinishedBefore }) =>
       transaction(async (runInside) => {
-        // Held until the end: a thread that is being deleted is gone then, and two that begin at once are counted one by one.
+        // Locked until the end of the transaction: a thread that is being deleted is then gone, and two
+        // concurrent links are counted one after the other.
         const [thread] = await runInside(sql.lock, [threadId])
         if (thread === undefined) return 'no-thread'
         await runInside(sql.dropUnfinished, [threadId, unfinishedBefore])
@@ -57,7 +58,7 @@ export function createPostgresShareRecords(
   }
 }
 
-/** With the thread. */
+/** Runs when the thread is deleted. */
 export const deleteSharesStatement = (schema: string): Statement => ({
   name: 'holdfast-delete-shares',
   text: `WITH gone AS (DELETE FROM ${schema}.shares WHERE thread_id = $1 RETURNING id)
@@ -67,7 +68,7 @@ export const deleteSharesStatement = (schema: string): Statement => ({
 export function createShareStatements(schema: string) {
   const shares = `${schema}.shares`
   const texts = `${schema}.share_messages`
-  // A link counts only while its thread is the one that it was made of.
+  // A link counts only while its thread is the incarnation that it was made of.
   const ofThread = `JOIN ${schema}.threads AS t ON t.id = s.thread_id AND t.incarnation = s.incarnation`
   return {
     lock: statement('lock-shares', `SELECT id FROM ${schema}.threads WHERE id = $1 FOR UPDATE`),

@@ -10,6 +10,7 @@ import type {
   AbandonedRun,
   CreateThreadResult,
   DeletedThread,
+  FoundInput,
   MetadataChange,
   NewThread,
   StopRequest,
@@ -32,7 +33,7 @@ import { deleteSharesStatement } from './share-records.ts'
 import { type Statement, toPlainText } from './statement.ts'
 import { createCommitWriter } from './write-commits.ts'
 
-/** What concerns threads themselves: their list, their leases. */
+/** The verbs on threads themselves: creating, listing, deleting, leases. */
 export function createThreadVerbs(
   { run, runBare, transaction }: Pick<Database, 'run' | 'runBare' | 'transaction'>,
   statements: ThreadStatements,
@@ -48,7 +49,7 @@ export function createThreadVerbs(
           statements.createThread,
           values,
         )
-        // Somebody else's, committed after this statement began: the next one sees it.
+        // Another transaction created it after this statement began: the next attempt sees it.
         if (row === undefined) continue
         const { isNew, ...found } = row
         const thread = toThreadRecord(found)
@@ -75,8 +76,8 @@ export function createThreadVerbs(
     },
 
     /**
-     * The thread's row goes first: a commit that holds it is waited for, and what it wrote is seen by the
-     * statements that follow. In one statement it would be left behind.
+     * The thread's row is deleted first: this waits for a commit that holds it, and the statements that
+     * follow see the rows of that commit. A single statement would not see them and leave them behind.
      */
     deleteThread: (id: ThreadId): Promise<DeletedThread | null> =>
       transaction(async (runInside) => {
@@ -104,9 +105,14 @@ export function createThreadVerbs(
       return turnId === null ? { kind: 'idle' } : { kind: 'requested', turnId, fence, seq }
     },
 
+    async findInput(id: ThreadId, messageId: MessageId): Promise<FoundInput | null> {
+      const [found] = await run<FoundInput>(statements.findInput, [id, messageId])
+      return found ?? null
+    },
+
     findAbandonedRuns: (limit: number, only?: ThreadId): Promise<readonly AbandonedRun[]> =>
       only === undefined
-        ? // Asked every second by each server, of an index that has the runs alone.
+        ? // Runs every second in each server, on an index that contains only threads with runs.
           runBare<AbandonedRun>(statements.findAbandonedRuns, [limit])
         : run<AbandonedRun>(statements.findAbandonedRun, [only]),
   }
@@ -129,7 +135,7 @@ export function createThreadStatements(schema: string) {
   const columns = `id, owner_id AS "ownerId", left(title, ${longestTitle}) AS title, metadata,
     created_at AS "createdAt", updated_at AS "updatedAt", seq, activity, forked_from AS "forkedFrom",
     title_note AS "titleNote", pinned, archived`
-  /** A statement for each list: only where its condition is no parameter is the index used that has these threads alone. */
+  /** One statement per list: a partial index is used only if its condition is a constant and not a parameter. */
   const list = (name: string, condition: string) =>
     statement(
       name,
@@ -166,7 +172,8 @@ export function createThreadStatements(schema: string) {
       'delete-thread',
       `DELETE FROM ${schema}.threads WHERE id = $1 RETURNING id`,
     ),
-    // A row that another holds is waited for; what it then says is compared, not what this statement began with.
+    // Waits for a locked row, and then compares its current metadata, not those at the start of the
+    // statement.
     setMetadata: statement(
       'set-metadata',
       `WITH changed AS (
@@ -180,7 +187,7 @@ export function createThreadStatements(schema: string) {
        SELECT count(*)::integer AS messages FROM gone`,
     ),
     deleteRows: [
-      ...['events', 'calls', 'search_threads', 'search_texts', 'repairs'].map((table) =>
+      ...['events', 'calls', 'inputs', 'search_threads', 'search_texts', 'repairs'].map((table) =>
         statement(`delete-${table}`, `DELETE FROM ${schema}.${table} WHERE thread_id = $1`),
       ),
       releaseFilesStatement(schema),
@@ -195,6 +202,10 @@ export function createThreadStatements(schema: string) {
        )
        SELECT s.lease_turn AS "turnId", s.fence, s.seq
        FROM ${schema}.threads t LEFT JOIN stopped s ON true WHERE t.id = $1`,
+    ),
+    findInput: statement(
+      'find-input',
+      `SELECT turn_id AS "turnId" FROM ${schema}.inputs WHERE thread_id = $1 AND message_id = $2`,
     ),
     findAbandonedRuns: statement(
       'find-abandoned-runs',
@@ -212,7 +223,7 @@ export function createThreadStatements(schema: string) {
   }
 }
 
-/** See `Store.rewriteThread`. The seq that the thread stands at then, or why it was refused. */
+/** See `Store.rewriteThread`. Returns the thread's new seq, or the reason of the refusal. */
 export async function rewriteThread(
   database: Database,
   /** Quoted. */
@@ -223,7 +234,7 @@ export async function rewriteThread(
   const commits = planRewrite(rewrite)
   const { lock, deleteFrom } = rewriteStatements(schema)
   return database.transaction(async (run) => {
-    // Whoever appends finds this row locked, and then the thread rewritten.
+    // A concurrent append finds this row locked (`busy`), and with its next attempt the thread rewritten.
     const [row] = await run<{
       readonly seq: Seq
       readonly isHeld: boolean
@@ -248,8 +259,13 @@ const rewriteStatements = (schema: string) => ({
        queue <> '[]' AS "hasQueue"
      FROM ${schema}.threads WHERE id = $1 FOR UPDATE`,
   ),
-  /** Calls first: which are to go is seen from the messages. */
+  /** Inputs and calls first: the messages determine which of them are deleted. */
   deleteFrom: [
+    statement(
+      'delete-inputs-from',
+      `DELETE FROM ${schema}.inputs WHERE thread_id = $1 AND turn_id IN (
+         SELECT message_id FROM ${schema}.messages WHERE thread_id = $1 AND seq >= $2)`,
+    ),
     statement(
       'delete-calls-from',
       `DELETE FROM ${schema}.calls WHERE thread_id = $1 AND message_id IN (

@@ -4,24 +4,19 @@ import { toRefusal } from '../commit-group.ts'
 import { type Appended, judgeAppend, newThreadHead } from '../lease.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
 import type { AppendResult } from '../store.ts'
-import {
-  type CommitRow,
-  commitStatement,
-  type CommitTables,
-  commitValues,
-  tablesOf,
-} from './commit-statement.ts'
+import { type CommitRow, commitStatement, type CommitTables, tablesOf } from './commit-statement.ts'
+import { commitValues } from './commit-values.ts'
 import { isBlocked, isLost, readSqlState } from './postgres-error.ts'
 import { type RunStatement, type Statement, toPlainText } from './statement.ts'
 
 export type CommitWriter = (commits: readonly PlannedCommit[]) => Promise<readonly AppendResult[]>
 
-/** So many commits of a group may wait for a lock, one after the other, before the rest is left for the next. */
+/** How many commits of a group may wait for a lock, one after the other, before the rest is returned as `busy`. */
 const mostBlocked = 3
 
 /**
- * `schema` is quoted. `readFate` is for writers outside of a transaction: where the answer to a commit was
- * lost, it is looked for before it is written again, now or when the same planned commit comes back.
+ * `schema` is quoted. `readFate` is for writers outside of a transaction: if the answer to a commit was lost,
+ * the commit is looked up before it is written again, now or when the same planned commit is passed again.
  */
 export function createCommitWriter(
   run: RunStatement,
@@ -34,8 +29,8 @@ export function createCommitWriter(
     all: commitStatement(schema, 'all'),
   }
   /**
-   * Those that may have been stored, or may still be, though nobody was told: a server that is slow to commit (a disk, a
-   * standby) shows nothing of it until it has.
+   * Commits that may have been stored, or may still be, although no answer arrived: a server that is slow to
+   * commit (a disk, a standby) shows nothing of a commit until it is done.
    */
   const inDoubt = new WeakSet<PlannedCommit>()
 
@@ -53,7 +48,7 @@ export function createCommitWriter(
       }
     }
 
-    /** Where the database refuses one, nothing of the group was stored: then each is written by itself. */
+    /** If the database refuses one commit, nothing of the group was stored: then each is written by itself. */
     const write = async (group: readonly PlannedCommit[]): Promise<void> => {
       try {
         await writeOnce(group)
@@ -81,7 +76,10 @@ export function createCommitWriter(
       }
     }
 
-    /** What refuses a commit may be itself: as stale, its writer would write all of it once more (LG1). */
+    /**
+     * A commit in doubt may be refused because it was stored by an earlier attempt. Returned as `stale`, its
+     * writer would store all of it a second time (LG1), so it is looked up first.
+     */
     const settleRefused = async (
       round: readonly PlannedCommit[],
       read: ReadCommitFate,
@@ -91,10 +89,10 @@ export function createCommitWriter(
         return inDoubt.has(commit) && kind !== undefined && kind !== 'appended' && kind !== 'busy'
       }
       const refused = round.filter(isRefused)
-      const told = new Map(refused.map((commit) => [commit, results.get(commit)] as const))
+      const refusals = new Map(refused.map((commit) => [commit, results.get(commit)] as const))
       for (const commit of refused) results.delete(commit)
       await settle(refused, read)
-      for (const [commit, result] of told) {
+      for (const [commit, result] of refusals) {
         if (isOpen(commit) && result !== undefined) results.set(commit, result)
       }
     }
@@ -110,7 +108,7 @@ export function createCommitWriter(
         try {
           await settle(open, readFate)
         } catch (fault) {
-          // Still not known: whoever brings them again has them looked for.
+          // Still unknown: the commits are looked up when they are passed again.
           throw isTemporaryFault(fault) ? error : fault
         }
         if (isAgain) throw error
@@ -129,7 +127,7 @@ export function createCommitWriter(
         if (round.some(isOpen)) await writeSafely(round)
       }
     } catch (error) {
-      // Some were stored, and have to be told so; the rest was not, or will be looked for.
+      // Some were stored, and their writers need the result; the rest was not, or is looked up later.
       if (results.size === 0)
         throw toDoubt(
           error,
@@ -143,13 +141,16 @@ export function createCommitWriter(
 const isTemporaryFault = (error: unknown): boolean =>
   error instanceof HoldfastError && (error.isTemporary || error.isInDoubt)
 
-/** "Nothing was stored" must not be said of what may have been stored by an earlier attempt. */
+/** An error must not claim that nothing was stored if an earlier attempt may have stored it. */
 function toDoubt(error: unknown, isInDoubt: boolean): unknown {
   if (!isInDoubt || !(error instanceof HoldfastError) || !error.isTemporary) return error
   return new HoldfastError(error.code, error.message, { cause: error, isInDoubt: true })
 }
 
-/** The first of each thread, then the second of each that has one, and so on: a statement moves a row once. */
+/**
+ * The first commit of each thread, then the second of each that has one, and so on: a statement can update a
+ * row only once.
+ */
 function toRounds(commits: readonly PlannedCommit[]): readonly (readonly PlannedCommit[])[] {
   const rounds: PlannedCommit[][] = []
   const seen = new Map<ThreadId, number>()
@@ -178,7 +179,8 @@ function toResult({ append, size }: PlannedCommit, row: CommitRow): AppendResult
   if (found === null && row.exists) return { kind: 'busy' }
   const { create } = append
   const head = found ?? (create === undefined ? null : newThreadHead(create.ownerId, ''))
-  // Without a reason: it was made by somebody else after this statement had begun, and the next sees it.
+  // No reason was found: another transaction created the thread after this statement had begun, and the next
+  // attempt sees it.
   return judgeAppend(head, () => row.isHeld === true, append) ?? { kind: 'busy' }
 }
 
@@ -196,7 +198,7 @@ const toHead = (row: CommitRow) =>
         stopFence: null,
       }
 
-/** The tables refuse a row (class 22 or 23): whose. Nothing of the statement was stored then. */
+/** Which id a constraint refused (class 22 or 23). Nothing of the statement was stored then. */
 function isConflict(error: unknown): 'message' | 'call' | null {
   const cause = error instanceof HoldfastError ? error.cause : error
   if (!/^2[23]/.test(readSqlState(cause) ?? '')) return null
@@ -204,15 +206,15 @@ function isConflict(error: unknown): 'message' | 'call' | null {
 }
 
 /**
- * What became of a commit whose answer was lost. `absent`: it was not stored when this was read, and may
- * be written; should it be stored after all by a server that is only slow, the thread's seq refuses one
- * of the two, and the next look finds which.
+ * What happened to a commit whose answer was lost. `absent`: it was not stored when this was read, and may be
+ * written; if a slow server stores it after all, the thread's seq refuses one of the two, and the next lookup
+ * finds which.
  */
 type CommitFate = Appended | { readonly kind: 'absent' }
 
 export type ReadCommitFate = (commit: PlannedCommit) => Promise<CommitFate>
 
-/** Reads it from the rows: those of a commit are there together or not at all. `schema` is quoted. */
+/** Looks a commit up by its rows, which are all stored or none. `schema` is quoted. */
 export function createFateReader(run: RunStatement, schema: string): ReadCommitFate {
   const statement = fateStatement(schema)
   return async (commit) => {
@@ -221,14 +223,14 @@ export function createFateReader(run: RunStatement, schema: string): ReadCommitF
   }
 }
 
-/** The thread as it is now, and what of the commit is found in it. */
+/** The thread's current row, and how much of the commit is stored. */
 interface FateRow {
   readonly seq: number
   readonly fence: number
   readonly holder: string | null
   readonly turn: string | null
   readonly isStopping: boolean
-  /** Rows that are there as they were planned. */
+  /** How many rows are stored as they were planned. */
   readonly same: number
 }
 
@@ -244,16 +246,18 @@ function judgeFate({ append, size }: PlannedCommit, found: FateRow): CommitFate 
     stopRequested: lease?.kind === 'hold' && lease.fence === fence && found.isStopping,
   })
   if (size === 0) {
-    // A renewal may be made twice. One who has the lease, or has given it back, need not do it again.
+    // A renewal may be written twice. A lease that was acquired or released need not be written again.
     const isReleased = lease?.kind === 'release' && holder === null && lease.fence === fence
     const isAcquired = isOurs && lease.turnId === found.turn && lease.overFence !== fence
     return isReleased || isAcquired ? stored(fence) : { kind: 'absent' }
   }
   if (seq < expectedSeq + size) return { kind: 'absent' }
-  // Not there, or covered by a later snapshot of its turn: the thread's seq refuses it either way, and its writer reads anew.
+  // Not stored, or replaced by a later snapshot of its turn: either way the thread's seq refuses it, and its
+  // writer reads again.
   if (found.same === 0) return { kind: 'absent' }
   if (lease?.kind !== 'acquire') return stored(lease?.fence ?? fence)
-  // Stored, and taken over since: under which number it was stored, nobody can tell. It is refused as stale, too.
+  // Stored, and taken over since: the fence it was stored under is unknown. The thread's seq refuses it as
+  // stale, too.
   return isOurs && lease.turnId === found.turn ? stored(fence) : { kind: 'absent' }
 }
 

@@ -29,8 +29,8 @@ export interface AuditOptions extends LeaseClock {
 }
 
 /**
- * On connections of its own: a scan holds one snapshot for as long as its reader takes, while the
- * store, and every other process, goes on writing.
+ * Uses connections of its own: a scan holds one snapshot for as long as its reader needs, while the store and
+ * every other process continue to write.
  */
 export function createSqliteAudit(options: AuditOptions): StoreAudit {
   const { file, busyTimeoutMs } = options
@@ -68,7 +68,7 @@ export function createSqliteAudit(options: AuditOptions): StoreAudit {
     }
   }
 
-  // An import looks up turns every few messages, so this connection stays open.
+  // Stays open, because an import looks up turns every few messages.
   let lookup: DatabaseSync | undefined
 
   return {
@@ -133,7 +133,10 @@ const readHead = (db: DatabaseSync, id: string) =>
     | { readonly thread: ThreadKey; readonly seq: number }
     | undefined
 
-/** A thread as the scan reads it: who holds a lease is judged by the clock and the processes of this machine. */
+/**
+ * A thread as the scan reads it. Whether its lease is held is decided by the clock and the processes of this
+ * machine.
+ */
 interface LeasedThread extends Omit<AuditTables<ThreadKey>['threads'], 'lease'> {
   readonly holder: string | null
   readonly turnId: MessageId | null
@@ -157,7 +160,8 @@ function createSource(
       return async () => {
         await takeTurn()
         const found: unknown[] = []
-        // Bodies may be large: a portion ends with its slice as well, but not before its first row, which would be the end.
+        // Bodies may be large, so a portion also ends with its time slice; but never before its first row,
+        // because an empty portion means the end of the table.
         while (found.length < portion && (found.length === 0 || takeTurn() === undefined)) {
           const next = rows.next()
           if (next.done === true) break
@@ -186,7 +190,7 @@ function readScope(db: DatabaseSync, thread: ThreadKey, scope: RepairScope): Row
   }
 }
 
-/** `name`: what the record calls the thread. */
+/** `name`: the thread's id in the record. */
 function write(
   db: DatabaseSync,
   thread: ThreadKey,
@@ -213,7 +217,10 @@ function* threadsOf(rows: Iterable<unknown>): Generator<ListedThread> {
   for (const row of rows) yield toListedThread(row as ListedThreadRow)
 }
 
-/** `?` is the number of one thread, or null for all. Not what is being deleted (`remove-thread.ts`). Not `?1` twice: Node 22.13 cannot bind numbered ones. */
+/**
+ * `?` is the key of one thread, or null for all. Threads that are being deleted are left out
+ * (`remove-thread.ts`). Written as `?` each time, because Node 22.13 cannot bind `?1` twice.
+ */
 const ofThread = (table: string) => `WHERE ${table}.thread = ifnull(?, ${table}.thread)
   AND ${table}.thread NOT IN (SELECT thread FROM threads WHERE owner_id IN ${nobodys})`
 
@@ -250,14 +257,14 @@ const auditSql = {
 
   readByKey: (table: LedgerTable, key: string) =>
     `SELECT * FROM ${table} WHERE thread = ? AND ${key} IN (SELECT value FROM json_each(?))`,
-  /** Every row that has a number from the first to the last. */
+  /** Every row that contains a seq from the first to the last. */
   readEvents: 'SELECT * FROM events WHERE thread = ? AND seq >= ? AND seq - size < ?',
-  /** Of an event, a number that another row has stays that row's. Whatever else is refused is a fault. */
+  /** An event whose seq another row already has is left out. Any other conflict is a fault. */
   insert: (table: LedgerTable, columns: readonly string[]) =>
     `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})
      ${table === 'events' ? 'ON CONFLICT (thread, seq) DO NOTHING' : ''}`,
 
-  // The record is made when there is first something to record, and goes with its thread.
+  // Created with the first record, and deleted with its thread.
   createRecord: `CREATE TABLE IF NOT EXISTS repairs (
       id INTEGER PRIMARY KEY, at INTEGER NOT NULL, thread_id TEXT NOT NULL,
       problem TEXT NOT NULL, note TEXT NOT NULL, row_before TEXT
@@ -271,9 +278,10 @@ const auditSql = {
 const statements = new WeakMap<DatabaseSync, StatementSync[]>()
 
 /**
- * The rows of a statement, one at a time, as the newest Node gives them. In Node 22 an iterator does not hold
- * its statement: one that nobody else refers to is finalized by the next garbage collection, in the
- * middle of its rows. So it is held as long as its connection is; for connections that do not live long.
+ * The rows of a statement, one at a time, as in the newest Node. In Node 22 an iterator does not keep its
+ * statement alive: an unreferenced statement is finalized by the next garbage collection, in the middle of
+ * its rows. So it is referenced as long as its connection is open; use this only with short-lived
+ * connections.
  */
 function iterateRows(
   db: DatabaseSync,
@@ -287,7 +295,7 @@ function iterateRows(
   return rowsOf(statement, params)
 }
 
-/** In Node 24.0 an iterator that is asked once more after its last row begins again; a generator does not. */
+/** In Node 24.0 calling `next` again after the last row starts the iterator again; a generator does not. */
 function* rowsOf(
   statement: StatementSync,
   params: readonly SQLInputValue[],

@@ -3,22 +3,22 @@ import { type LedgerStatements, prepareLedgerStatements } from './ledger-stateme
 import { openDatabase, watchOpenFile } from './open-database.ts'
 import { closedFault, toStoreFault } from './sqlite-error.ts'
 
-/** One open database. Everything in it is synchronous, so transactions never meet in a process. */
+/** One open database. Its calls are synchronous, so two transactions of one process never overlap. */
 export interface Connection {
-  /** One snapshot for all that `work` reads. */
+  /** Runs `work` in one snapshot. */
   read<Result>(work: (statements: LedgerStatements) => Result): Result
-  /** All that `work` writes, or nothing. */
+  /** Runs `work` in one transaction: everything it writes is stored, or nothing. */
   write<Result>(work: (statements: LedgerStatements) => Result): Result
-  /** Which file it is: see `OpenFile`. */
+  /** Identifies the file: see `OpenFile`. */
   readonly identity: string
-  /** Another number each time that another connection has committed. */
+  /** Changes each time that another connection has committed. */
   dataVersion(): number
   close(): void
 }
 
 const longestBlockMs = 20
 
-/** The verbs of a connection, when they may have to wait. */
+/** The verbs of a connection that may have to wait for the file. */
 export interface AsyncConnection {
   read<Result>(work: (statements: LedgerStatements) => Result): Promise<Result>
   write<Result>(work: (statements: LedgerStatements) => Result): Promise<Result>
@@ -26,10 +26,11 @@ export interface AsyncConnection {
 
 export function createConnection(file: string, busyTimeoutMs: number): Connection {
   const db = openDatabase(file, busyTimeoutMs)
-  // Nothing else of this process runs while SQLite waits: whoever waits longer does so between two tries.
+  // The process is blocked while SQLite waits, so SQLite waits only briefly; a longer wait happens between
+  // two attempts.
   db.exec(`PRAGMA busy_timeout = ${Math.min(busyTimeoutMs, longestBlockMs)}`)
   const prepared = prepareAll(db, file)
-  const { statements, begin, beginImmediate, commit, rollback, version, place } = prepared
+  const { statements, begin, beginImmediate, commit, rollback, version, openFile } = prepared
   let isClosed = false
 
   const run = <Result>(
@@ -42,7 +43,7 @@ export function createConnection(file: string, busyTimeoutMs: number): Connectio
       start.run()
       try {
         const result = work(statements)
-        // At the last moment: what is committed to a file that is gone is told as stored, and lost.
+        // Checked last: a commit to a file that was deleted would be reported as stored, and lost.
         check()
         commit.run()
         return result
@@ -59,17 +60,17 @@ export function createConnection(file: string, busyTimeoutMs: number): Connectio
     try {
       rollback.run()
     } catch {
-      // After a full disk or a failed write SQLite has rolled back already and says there is nothing to.
+      // After a full disk or a failed write SQLite has rolled back already, and `ROLLBACK` fails.
     }
   }
 
   return {
-    identity: place.identity,
-    read: (work) => run(begin, () => place.checkSometimes(), work),
-    write: (work) => run(beginImmediate, () => place.check(), work),
+    identity: openFile.identity,
+    read: (work) => run(begin, () => openFile.checkSometimes(), work),
+    write: (work) => run(beginImmediate, () => openFile.check(), work),
     dataVersion() {
       if (isClosed) throw closedFault()
-      place.checkSometimes()
+      openFile.checkSometimes()
       return Number(version.get()?.['data_version'])
     },
     close() {
@@ -89,7 +90,7 @@ function prepareAll(db: DatabaseSync, file: string) {
       commit: db.prepare('COMMIT'),
       rollback: db.prepare('ROLLBACK'),
       version: db.prepare('PRAGMA data_version'),
-      place: watchOpenFile(db, file),
+      openFile: watchOpenFile(db, file),
     }
   } catch (error) {
     db.close()

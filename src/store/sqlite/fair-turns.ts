@@ -1,10 +1,11 @@
-/** How long the database may be used in one turn of the event loop before everybody else has theirs. */
+/** How long the database may be used in one turn of the event loop. */
 const sliceMs = 8
 
 /**
- * SQLite answers in the same tick, so whoever reads page after page never leaves the microtask queue: an export, a search
- * or a deletion of much would stop every stream of the process until it is done (OP7). Whoever comes when the database has
- * been used for a slice of this turn of the loop waits for the next turn.
+ * SQLite's calls are synchronous, so code that reads page after page never leaves the microtask queue: an
+ * export, a search or a large deletion would block every stream of the process until it is done (OP7). Once
+ * the database has been used for a slice in this turn of the event loop, every further caller waits for the
+ * next turn.
  */
 export function createFairTurns(now: () => number = () => performance.now()) {
   let begun: number | null = null
@@ -17,7 +18,7 @@ export function createFairTurns(now: () => number = () => performance.now()) {
         resolve()
       })
     })
-  /** Undefined: it may go on at once. */
+  /** Undefined: the caller may continue at once. */
   return (): Promise<void> | undefined => {
     if (begun === null) {
       begun = now()

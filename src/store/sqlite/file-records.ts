@@ -1,8 +1,34 @@
-import type { FileRecord } from '../../core/file.ts'
+import type { FileId, FileRecord } from '../../core/file.ts'
 import type { ThreadId } from '../../core/ids.ts'
 import type { FileRecords } from '../file-records.ts'
 import { toFileRecord } from '../file-row.ts'
 import type { AsyncConnection } from './connection.ts'
+import type { LedgerStatements, ThreadKey } from './ledger-statements.ts'
+
+/** Records that the messages of a thread refer to files; those of another owner are left as they are. */
+export function useFiles(
+  { useFile, markFileUsed }: LedgerStatements,
+  thread: ThreadKey,
+  ids: readonly FileId[],
+  queued: readonly FileId[] = [],
+): void {
+  for (const id of ids) {
+    useFile.run({ thread, id, queued: queued.includes(id) ? 1 : 0 })
+    markFileUsed.run({ thread, id })
+  }
+}
+
+/** Ends the uses by queued inputs; a file that a message of the thread refers to stays used. */
+export function releaseQueuedFiles(
+  { endQueuedUse, releaseFile }: LedgerStatements,
+  thread: ThreadKey,
+  ids: readonly FileId[],
+  at: number,
+): void {
+  for (const id of ids) {
+    if (Number(endQueuedUse.run({ thread, id }).changes) > 0) releaseFile.run({ id, at })
+  }
+}
 
 export function createSqliteFileRecords({
   read,
@@ -40,13 +66,9 @@ export function createSqliteFileRecords({
         claimUnusedFiles.all({ before, limit, ownerId }).map(({ id }) => id),
       ),
     name: async (threadId: ThreadId, ids) => {
-      await write(({ readKey, useFile, markFileUsed }) => {
-        const thread = readKey.get(threadId)?.thread
-        if (thread === undefined) return
-        for (const id of ids) {
-          useFile.run(thread, id)
-          markFileUsed.run(id)
-        }
+      await write((statements) => {
+        const thread = statements.readKey.get(threadId)?.thread
+        if (thread !== undefined) useFiles(statements, thread, ids)
       })
     },
     forget: async (ids) => {

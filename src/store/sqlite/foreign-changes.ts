@@ -3,8 +3,8 @@ import type { Connection } from './connection.ts'
 import type { ChangedRow, LedgerStatements } from './ledger-statements.ts'
 
 /**
- * Notices what other processes commit to the same file. SQLite has no messages between processes;
- * asking it whether anything changed costs microseconds, and only then are threads looked at.
+ * Notices what other processes commit to the same file. SQLite has no messages between processes; reading
+ * `data_version` costs microseconds, and threads are read only if it changed.
  */
 export function watchForeignChanges(
   connection: Connection,
@@ -27,11 +27,11 @@ export function watchForeignChanges(
       marks = next
       post([
         ...changed.filter(({ seq }) => seq > 0).map(toNotification),
-        // Which thread is gone cannot be read any more.
+        // The id of a deleted thread can no longer be read, so every follower is notified.
         ...(wasDeleted ? [{ threadId: null, seq: 0 }] : []),
       ])
     } catch {
-      // Locked or closing: the marks stay where they were, and the next look finds the same and more.
+      // Locked or closing: the position stays, so the next poll finds these changes too.
     }
   }
   const timer = setInterval(poll, pollMs)

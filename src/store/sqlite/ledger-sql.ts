@@ -14,26 +14,29 @@ const pathColumns =
 
 const batchColumns = 'seq, size, commit_seq AS commitSeq, mark, turn, at, payload'
 
-/** Outputs over `:most` bytes stay where they are; their length is known without reading them. */
+/** Outputs over `:most` bytes are not read; their length is known without that. */
 const outputColumns = `octet_length(output) AS outputBytes,
   CASE WHEN octet_length(output) <= :most THEN output END AS output,
   CASE WHEN octet_length(output) <= :most THEN model_output END AS modelOutput`
 
-/** Not `?` alone: SQLite would plan the whole statement anew for every number that is put there. */
+/** With `?` alone SQLite would prepare the whole statement again for every value that is bound to it. */
 const limit = 'LIMIT ? + 0'
 
-/** The last of the numbers that are never given twice, even if the thread that had it is deleted. */
+/** The last number of the store's counter. A number is never used twice, even if its thread is deleted. */
 const lastCounter = `max(
     (SELECT least FROM counter WHERE id = 1),
     coalesce((SELECT max(changed) FROM threads), 0))`
 
-/** Whose a thread is that is being deleted (`remove-thread.ts`), or not whole yet (`stage-thread.ts`). No id of a person has a control character. */
+/**
+ * The owners of threads that are being deleted (`remove-thread.ts`) or not published yet (`stage-thread.ts`).
+ * No user's id has a control character.
+ */
 export const deletedOwner = '\u0001deleted'
 export const stagedOwner = '\u0001staged'
 /** Both, in SQL: such a thread is in no view of the store. */
 export const nobodys = `('${deletedOwner}', '${stagedOwner}')`
 
-/** All that the store asks of the database, in one place, so that its plans can be tested. */
+/** All statements of the store in one place, so that their query plans can be tested. */
 export const ledgerSql = {
   readThread: `SELECT ${threadColumns}, queue FROM threads WHERE id = ?`,
   readLedgerThread: `SELECT thread, id AS threadId, owner_id AS ownerId, seq, incarnation, mark,
@@ -57,13 +60,13 @@ export const ledgerSql = {
     :incarnation, :mark, :titleNote)`,
   setMetadata: 'UPDATE threads SET metadata = :to WHERE id = :id AND metadata = :from',
   deleteThread: 'DELETE FROM threads WHERE thread = ?',
-  // Its seq is 0, so that nobody is told of it as a change.
+  // Its seq is 0, so that no listener is notified of it as a change.
   insertHidden: `INSERT INTO threads (thread, id, owner_id, title, created_at, updated_at, seq, activity,
     changed, fence, incarnation, mark) VALUES (:thread, :id, '${deletedOwner}', '', 0, 0, 0, :counter, :counter, 0, '', '')`,
   findStaged: `SELECT thread FROM threads WHERE owner_id = '${stagedOwner}' AND created_at < ? LIMIT 1`,
   readStaged: `SELECT thread, title, created_at AS at, updated_at AS updatedAt, seq, incarnation, mark,
     forked_from AS forkedFrom, title_note AS titleNote FROM threads WHERE id = ? AND owner_id = '${stagedOwner}'`,
-  // Under the number that its rows have already.
+  // With the key that its rows have already.
   insertPublished: `INSERT INTO threads (thread, id, owner_id, title, created_at, updated_at, seq, activity,
     changed, fence, incarnation, mark, forked_from, title_note) VALUES (:thread, :id, :ownerId, :title, :at, :updatedAt,
     :seq, :counter, :counter, 0, :incarnation, :mark, :forkedFrom, :titleNote)`,
@@ -76,18 +79,25 @@ export const ledgerSql = {
   deleteSomeCalls: `DELETE FROM calls WHERE rowid IN (
     SELECT rowid FROM calls WHERE thread = ? LIMIT 20)`,
   deleteHidden: `DELETE FROM threads WHERE thread = ? AND owner_id = '${deletedOwner}'`,
+  addInput:
+    'INSERT INTO inputs (thread, message_id, turn_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+  findInput: 'SELECT turn_id AS turnId FROM inputs WHERE thread = ? AND message_id = ?',
+  deleteInputs: 'DELETE FROM inputs WHERE thread = ?',
+  deleteInputsFrom: `DELETE FROM inputs WHERE thread = ? AND turn_id IN (
+    SELECT message_id FROM messages WHERE thread = ? AND seq >= ?)`,
   deleteMessagesFrom: 'DELETE FROM messages WHERE thread = ? AND seq >= ?',
   deleteEventsFrom: 'DELETE FROM events WHERE thread = ? AND seq >= ?',
   deleteCallsFrom: 'DELETE FROM calls WHERE thread = ? AND turn >= ?',
 
-  // Besides the one for everything: SQLite rewrites every index that an UPDATE names.
+  // A statement beside `changeThread`, because SQLite rewrites every index whose columns an UPDATE sets.
   advanceThread: 'UPDATE threads SET seq = ?, changed = ?, mark = ? WHERE thread = ?',
   changeThread: `UPDATE threads SET seq = :seq, changed = :counter, fence = :fence,
     activity = ifnull(:activity, activity), updated_at = ifnull(:activityAt, updated_at),
     lease_holder = :holder, lease_turn = :turnId, lease_until = :until, stop_fence = :stopFence, mark = ifnull(:mark, mark)
     WHERE thread = :thread`,
   renameThread: 'UPDATE threads SET title = ?, title_note = ? WHERE thread = ?',
-  // Each message says that its thread is not archived, and most never were: then nothing is written.
+  // Each message sets `archived` to false, and most threads never were archived: the condition then avoids
+  // the write.
   setFlags: `UPDATE threads SET pinned = ifnull(:pinned, pinned), archived = ifnull(:archived, archived)
     WHERE thread = :thread AND (pinned <> ifnull(:pinned, pinned) OR archived <> ifnull(:archived, archived))`,
   setQueue: 'UPDATE threads SET queue = ? WHERE thread = ?',
@@ -117,7 +127,7 @@ export const ledgerSql = {
     ORDER BY seq ${limit}`,
   findRunning: `SELECT seq, message_id AS messageId FROM messages
     WHERE thread = ? AND status = 'running' AND retired_seq IS NULL ORDER BY seq DESC`,
-  // By that index, or every retired message between the edges would be read as well.
+  // With this index; otherwise every retired message between the edges would be read as well.
   readMessages: `SELECT ${messageColumns} FROM messages m INDEXED BY messages_shown
     WHERE thread = ? AND seq BETWEEN ? AND ? AND retired_seq IS NULL ORDER BY seq DESC`,
   readMessage: `SELECT ${messageColumns} FROM messages m WHERE thread = ? AND message_id = ?
@@ -135,12 +145,12 @@ export const ledgerSql = {
   findTurn: `SELECT ${messageColumns}, m.thread, t.id AS threadId, t.owner_id AS ownerId,
     t.seq AS threadSeq, t.incarnation, t.mark AS threadMark, t.queue FROM messages m JOIN threads t ON t.thread = m.thread
     WHERE m.message_id = ? AND m.role = 'assistant' AND t.owner_id NOT IN ${nobodys} LIMIT 1`,
-  /** A turn that ended after it had been retired would come back to a reader that dropped it. */
+  /** A turn that ended after it was retired must not be sent again to a reader that dropped it. */
   readBodies: `SELECT ${messageColumns} FROM messages m
     WHERE thread = ? AND body_seq > ? AND (retired_seq IS NULL OR retired_seq > body_seq)
     ORDER BY body_seq ${limit}`,
 
-  // The batch that a seq is in: the first that does not end before it.
+  // The batch that contains a seq: the first that does not end before it.
   readPlaceBatch: `SELECT seq, size, mark FROM events WHERE thread = ? AND seq >= ? ORDER BY seq LIMIT 1`,
   readPlaceBody: 'SELECT mark FROM messages WHERE thread = ? AND body_seq = ? LIMIT 1',
   readPlaceMessage: `SELECT message_id AS id, seq, body_seq AS bodySeq, mark FROM messages
@@ -149,14 +159,14 @@ export const ledgerSql = {
   insertBatch: `INSERT INTO events (thread, seq, size, commit_seq, turn, at, payload, mark)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   readBatches: `SELECT ${batchColumns} FROM events WHERE thread = ? AND seq > ? ORDER BY seq`,
-  // Others' events are passed over here, but turns that have ended have none: they are snapshots.
+  // Skips events of other turns; those are few, because ended turns have none: they are snapshots.
   readTurnBatches: `SELECT ${batchColumns} FROM events
     WHERE thread = :thread AND seq >= :turn AND turn = :turn ORDER BY seq`,
   deleteTurnBatches: `DELETE FROM events
     WHERE thread = :thread AND seq BETWEEN :turn AND :last AND turn = :turn`,
 
   readCallTurn: 'SELECT turn FROM calls WHERE thread = ? AND call_id = ?',
-  // Its place is not changed, and another turn's is refused by a trigger.
+  // The order of a call does not change, and a trigger refuses another turn.
   upsertCall: `INSERT INTO calls (thread, call_id, turn, seq, name, life, input, output, model_output)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (thread, call_id) DO UPDATE SET turn = excluded.turn, name = excluded.name,

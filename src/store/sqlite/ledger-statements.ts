@@ -19,7 +19,7 @@ type AtPlace = [thread: ThreadKey, seq: Seq]
 type ById = [thread: ThreadKey, messageId: MessageId]
 type OfCall = [thread: ThreadKey, callId: CallId]
 
-/** The row of a thread that is not whole yet. */
+/** The row of a thread that is not published yet. */
 interface StagedRow {
   readonly thread: ThreadKey
   readonly title: string
@@ -34,7 +34,7 @@ interface StagedRow {
 
 export type LedgerStatements = ReturnType<typeof prepareLedgerStatements>
 
-/** Prepared once and kept for as long as the store is open. */
+/** Prepared once, for as long as the store is open. */
 export function prepareLedgerStatements(db: DatabaseSync) {
   const prepare = <Params extends readonly SQLInputValue[] | NamedParams, Row = never>(
     text: string,
@@ -96,6 +96,10 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     deleteSomeEvents: prepare<[ThreadKey, ThreadKey]>(sql.deleteSomeEvents),
     deleteSomeCalls: prepare<InThread>(sql.deleteSomeCalls),
     deleteHidden: prepare<InThread>(sql.deleteHidden),
+    addInput: prepare<[...ById, turnId: MessageId | null]>(sql.addInput),
+    findInput: prepare<ById, { turnId: MessageId | null }>(sql.findInput),
+    deleteInputs: prepare<InThread>(sql.deleteInputs),
+    deleteInputsFrom: prepare<[ThreadKey, ThreadKey, Seq]>(sql.deleteInputsFrom),
     deleteMessagesFrom: prepare<[...InThread, Seq]>(sql.deleteMessagesFrom),
     deleteEventsFrom: prepare<[...InThread, Seq]>(sql.deleteEventsFrom),
     deleteCallsFrom: prepare<[...InThread, Seq]>(sql.deleteCallsFrom),
@@ -233,8 +237,11 @@ export function prepareLedgerStatements(db: DatabaseSync) {
       { id: FileId }
     >(fileSql.claimUnusedFiles),
     forgetFile: prepare<[FileId]>(fileSql.forgetFile),
-    useFile: prepare<[...InThread, FileId]>(fileSql.useFile),
-    markFileUsed: prepare<[FileId]>(fileSql.markFileUsed),
+    useFile: prepare<{ thread: ThreadKey; id: FileId; queued: number }>(fileSql.useFile),
+    endQueuedUse: prepare<{ thread: ThreadKey; id: FileId }>(fileSql.endQueuedUse),
+    releaseFile: prepare<{ id: FileId; at: number }>(fileSql.releaseFile),
+    markFileUsed: prepare<{ thread: ThreadKey; id: FileId }>(fileSql.markFileUsed),
+    readFileUses: prepare<InThread, { id: FileId }>(fileSql.readFileUses),
     releaseFiles: prepare<{ thread: ThreadKey }>(fileSql.releaseFiles),
     deleteFileUses: prepare<InThread>(fileSql.deleteFileUses),
 
@@ -243,16 +250,16 @@ export function prepareLedgerStatements(db: DatabaseSync) {
   }
 }
 
-/** The number of a thread in this database; nobody outside hears of it. */
+/** The key of a thread in this database; it never leaves the store. */
 export type ThreadKey = number
 
-/** What an append is compared with. */
+/** The columns that an append is compared with. */
 export interface HeadRow extends ThreadHead {
   readonly thread: ThreadKey
   readonly hasQueue: 0 | 1
 }
 
-/** A thread as reads of what is in it need it. */
+/** The columns of a thread that reads of its content need. */
 export interface LedgerThreadRecord {
   readonly thread: ThreadKey
   readonly threadId: ThreadId
@@ -260,7 +267,7 @@ export interface LedgerThreadRecord {
   readonly seq: Seq
   readonly incarnation: string
   readonly mark: string
-  /** The inputs that wait, as JSON text. */
+  /** The waiting inputs, as JSON text. */
   readonly queue: string
 }
 
@@ -283,7 +290,7 @@ export interface MessageRecord {
   readonly messageId: MessageId
   readonly role: 'user' | 'system' | 'assistant'
   readonly status: TurnStatus | null
-  /** 0: events have come that are not in the body. */
+  /** 0: there are events that are not in the body. */
   readonly isSnapshot: 0 | 1
   readonly bodySeq: Seq | null
   readonly commitSeq: Seq
@@ -300,7 +307,7 @@ export interface BatchRecord {
   readonly size: number
   readonly commitSeq: Seq
   readonly mark: string
-  /** The place of the turn that it belongs to; null for events of the thread itself. */
+  /** The seq of the turn that it belongs to; null for events of the thread itself. */
   readonly turn: Seq | null
   readonly at: number
   readonly payload: string

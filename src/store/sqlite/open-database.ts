@@ -3,12 +3,12 @@ import { dirname, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import { additiveVersions, allMigrations } from './migrations/all-migrations.ts'
-import { isLocked, isPlaceFault, toStoreFault } from './sqlite-error.ts'
+import { isLocked, isPathFault, toStoreFault } from './sqlite-error.ts'
 
 // Not a static import: see assert-node.ts.
 const nodeSqlite = process.getBuiltinModule('node:sqlite')
 
-/** "hold", so that a file can be told from other people's databases. */
+/** "hold": distinguishes the file from databases of other programs. */
 const applicationId = 0x686f6c64
 
 export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync {
@@ -16,8 +16,8 @@ export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync 
   try {
     db = new nodeSqlite.DatabaseSync(file, { enableForeignKeyConstraints: false })
     db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
-    // Of a new file only. A result of 1 kB takes a fourth of a page of 4 kB and leaves the rest of the
-    // fourth empty; in one of 8 kB seven fit.
+    // Takes effect for a new file only. A result of 1 kB fills less than a fourth of a page of 4 kB, and only
+    // three fit; in one of 8 kB seven fit.
     db.exec('PRAGMA page_size = 8192')
     migrate(db)
     useWriteAheadLog(db, busyTimeoutMs)
@@ -26,13 +26,13 @@ export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync 
   } catch (error) {
     // Rolls back what the migration had begun.
     db?.close()
-    throw (isPlaceFault(error) ? findPlaceFault(file, error) : null) ?? toStoreFault(error)
+    throw (isPathFault(error) ? findPathFault(file, error) : null) ?? toStoreFault(error)
   }
 }
 
 /**
- * Whether a file is a database of this version, which opening it leaves as it is. One that another
- * program is in the middle of making counts as one.
+ * Whether a file is a database of this version, so that opening it changes nothing. A database that another
+ * process is creating at the moment counts as one.
  */
 export function isCurrentDatabase(file: string): boolean {
   const db = new nodeSqlite.DatabaseSync(file, { readOnly: true })
@@ -46,7 +46,7 @@ export function isCurrentDatabase(file: string): boolean {
   }
 }
 
-/** A copy of a database as it is at this moment, whoever writes to it meanwhile. */
+/** A copy of a database as it is at this moment, even while it is written to. */
 export function copyDatabase(file: string, copy: string): void {
   const db = new nodeSqlite.DatabaseSync(file, { readOnly: true })
   try {
@@ -57,8 +57,9 @@ export function copyDatabase(file: string, copy: string): void {
 }
 
 /**
- * Before anything else: a database that is not ours, or too new for us, is left as it was. One that a newer
- * program has only added to is used as it is, so that both can run while one replaces the other.
+ * Runs before anything else: a file that is not Holdfast's, or of a version that is too new, stays unchanged.
+ * A database to which a newer version has only added is used as it is, so that both versions can run during a
+ * deploy.
  */
 export function migrate(
   db: DatabaseSync,
@@ -72,13 +73,13 @@ export function migrate(
     db.exec(statements)
     recordStep(db, version + index + 1, additive)
   }
-  // Also when nothing is new: SQLite tells only on writing that a file cannot be written to.
+  // Also without a new migration: SQLite reports only on a write that a file is read-only.
   db.exec(`PRAGMA application_id = ${applicationId};
     PRAGMA user_version = ${Math.max(version, steps.length)}`)
   db.exec(newSteps.length === 0 ? 'ROLLBACK' : 'COMMIT')
 }
 
-/** Only steps that add are written down: all that the version before has to know. */
+/** Only additive migrations are recorded: an older version needs to know nothing else. */
 function recordStep(db: DatabaseSync, version: number, additive: ReadonlySet<number>): void {
   if (!additive.has(version)) return
   db.exec('CREATE TABLE IF NOT EXISTS additive_migrations (version INTEGER PRIMARY KEY)')
@@ -96,13 +97,13 @@ function readVersion(db: DatabaseSync, newest: number): number {
   if (version > newest && countAdditive(db, newest) < version - newest) {
     throw new HoldfastError(
       'store-newer',
-      `The database is of version ${version}; this program knows ${newest} at most.`,
+      `The database has version ${version}; this program supports versions up to ${newest}.`,
     )
   }
   return version
 }
 
-/** How many of the steps that this program does not know only added something. */
+/** How many of the migrations that this version does not have were additive. */
 function countAdditive(db: DatabaseSync, newest: number): number {
   const found = readNumber(
     db,
@@ -120,8 +121,8 @@ function readNumber(db: DatabaseSync, query: string): number {
 }
 
 /**
- * Changing the journal needs the file for itself, and SQLite refuses at once instead of waiting when
- * two processes try it together on a new file; one of them then finds it done.
+ * Changing the journal mode needs an exclusive lock, and SQLite fails at once instead of waiting when two
+ * processes try it on a new file; the one that fails then finds it done.
  */
 function useWriteAheadLog(db: DatabaseSync, busyTimeoutMs: number): void {
   const pause = new Int32Array(new SharedArrayBuffer(4))
@@ -137,35 +138,35 @@ function useWriteAheadLog(db: DatabaseSync, busyTimeoutMs: number): void {
   }
 }
 
-/** The files behind an open connection, as they are found by their names. */
+/** The files of an open connection, compared with what their paths lead to. */
 export interface OpenFile {
-  /** Which file it is, and not a copy of it; empty for a database that has none. */
+  /** Identifies the file and not a copy of it; empty for a database without a file. */
   readonly identity: string
   /**
-   * Throws once the database, or the log that it writes to first, is no longer what its name leads to. SQLite goes on
-   * with a file that has been deleted or replaced: what it says it stored is then nowhere after the next start.
+   * Throws once the path of the database, or of its write-ahead log, no longer leads to the open file. SQLite continues with
+   * a file that was deleted or replaced: what it reports as stored would be gone after the next start.
    *
-   * It throws for good: while the name led elsewhere another process may have made a database of its own there, and
-   * the two would take each other's log for theirs.
+   * Once it has thrown, it always throws: while the path led elsewhere another process may have created a database there,
+   * and each of the two would use the other's log.
    */
   check(): void
-  /** The same for whoever asks often: looks now and then. */
+  /** The same for frequent callers: it checks only now and then. */
   checkSometimes(): void
 }
 
-const lookEveryMs = 250
+const checkEveryMs = 250
 
-/** `file` as it was given to SQLite. */
+/** `file` as it was passed to SQLite. */
 export function watchOpenFile(db: DatabaseSync, file: string): OpenFile {
-  const place = readPlace(db)
-  // A database in memory, or a temporary one: it has no name that could lead elsewhere.
-  if (place === '') return { identity: '', check() {}, checkSometimes() {} }
-  const name = file.startsWith('file:') ? place : resolve(file)
-  // The name that was given may be a link that is made to point elsewhere; the log stands beside the file itself.
-  const paths = [...new Set([name, place, `${place}-wal`])]
+  const openPath = readPath(db)
+  // A database in memory, or a temporary one: it has no path.
+  if (openPath === '') return { identity: '', check() {}, checkSometimes() {} }
+  const name = file.startsWith('file:') ? openPath : resolve(file)
+  // The path may be a symbolic link that is changed to point elsewhere; the log is beside the file itself.
+  const paths = [...new Set([name, openPath, `${openPath}-wal`])]
   const known = new Map<string, string>()
   let lost: HoldfastError | undefined
-  let lookedAt = 0
+  let checkedAt = 0
 
   const isSame = (path: string): boolean => {
     const found = identify(path)
@@ -174,7 +175,7 @@ export function watchOpenFile(db: DatabaseSync, file: string): OpenFile {
     return found === undefined || before === undefined || before === found
   }
   const check = () => {
-    lookedAt = performance.now()
+    checkedAt = performance.now()
     if (lost === undefined && !paths.every(isSame)) {
       lost = new HoldfastError(
         'store-replaced',
@@ -186,37 +187,41 @@ export function watchOpenFile(db: DatabaseSync, file: string): OpenFile {
   }
   check()
   return {
-    identity: known.get(place) ?? '',
+    identity: known.get(openPath) ?? '',
     check,
     checkSometimes() {
       if (lost !== undefined) throw lost
-      if (performance.now() - lookedAt >= lookEveryMs) check()
+      if (performance.now() - checkedAt >= checkEveryMs) check()
     },
   }
 }
 
-/** As SQLite found it: absolute, with links resolved. */
-const readPlace = (db: DatabaseSync): string =>
+/** The path that SQLite resolved: absolute, without links. */
+const readPath = (db: DatabaseSync): string =>
   String(
     db.prepare("SELECT file FROM pragma_database_list WHERE name = 'main'").get()?.['file'] ?? '',
   )
 
-/** Which file a name leads to; null: to none. Undefined where that cannot be seen now, which proves nothing. */
+/**
+ * Identifies the file at a path; null: there is none. Undefined where that cannot be read at the moment,
+ * which proves nothing.
+ */
 function identify(path: string): string | null | undefined {
   try {
     const found = statSync(path, { bigint: true, throwIfNoEntry: false })
     return found === undefined ? null : `${found.dev}.${found.ino}`
   } catch {
-    // No right to look, a disk that does not answer: reading and writing will tell.
+    // No permission, or a disk that does not respond: reads and writes will report it.
     return undefined
   }
 }
 
 /**
- * Why a database cannot be opened where it is said to be. SQLite knows only that it cannot: whoever reads
- * that has to find out by themselves which of the folder, the file and its log it is about. Null: not known either.
+ * The reason why a database cannot be opened at its path. SQLite reports only that it cannot; without this
+ * the operator would have to find out whether the folder, the file or the log is the cause. Null: unknown
+ * here too.
  */
-function findPlaceFault(file: string, cause: unknown): HoldfastError | null {
+function findPathFault(file: string, cause: unknown): HoldfastError | null {
   if (file === ':memory:' || file.startsWith('file:')) return null
   const folder = dirname(file)
   const isFolder = (path: string) =>
@@ -236,7 +241,7 @@ function findPlaceFault(file: string, cause: unknown): HoldfastError | null {
   )
 }
 
-/** What is not there is made by whoever may write to the folder. */
+/** For a file that does not exist, the folder has to be writable. */
 function canWrite(path: string): boolean {
   try {
     accessSync(path, constants.W_OK)

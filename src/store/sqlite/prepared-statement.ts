@@ -1,10 +1,10 @@
 import type { SQLInputValue } from 'node:sqlite'
 
-/** A prepared statement with the types of what goes in and comes out. */
+/** A prepared statement with the types of its parameters and rows. */
 export interface Statement<Params extends readonly SQLInputValue[] | NamedParams, Row> {
   get(...params: ArgumentsOf<Params>): Row | undefined
   all(...params: ArgumentsOf<Params>): readonly Row[]
-  /** Reads no more rows than are asked for. */
+  /** Reads rows as they are consumed. */
   iterate(...params: ArgumentsOf<Params>): Iterable<Row>
   run(...params: ArgumentsOf<Params>): {
     readonly changes: number | bigint

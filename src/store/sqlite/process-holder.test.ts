@@ -9,7 +9,7 @@ describe('processHolder', () => {
   it('[CR2] names this process, another name each time', () => {
     expect(processHolder()).toMatch(new RegExp(`^pid:${process.pid}:[\\d.]*:[\\da-f]{12}:$`))
     expect(processHolder()).not.toBe(processHolder())
-    // Of its own runs this process knows better.
+    // The engine decides about runs of this process.
     expect(isHolderAlive(processHolder())).toBeUndefined()
   })
 
@@ -18,14 +18,14 @@ describe('processHolder', () => {
     expect(isHolderAlive(`pid:${pid}::nonce`)).toBe(false)
   })
 
-  it('[CR2] a name that says nothing of a process tells nothing', () => {
+  it('[CR2] a name without a process is undecided', () => {
     expect(isHolderAlive('server-7')).toBeUndefined()
     expect(isHolderAlive('pid:')).toBeUndefined()
     expect(isHolderAlive('')).toBeUndefined()
     expect(isHolderAlive(`pid:${process.ppid}::nonce`)).toBeUndefined()
   })
 
-  it.runIf(isLinux)('[CR2] another process lives while it is there, stopped or not', () => {
+  it.runIf(isLinux)('[CR2] another process lives while it exists, stopped or not', () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
     onTestFinished(() => void child.kill('SIGKILL'))
     const stat = readFileSync(`/proc/${child.pid}/stat`, 'latin1')
@@ -36,17 +36,17 @@ describe('processHolder', () => {
     child.kill('SIGSTOP')
     expect(isHolderAlive(holder)).toBe(true)
     expect(isHolderAlive(`${holder}:1.2`, '1.2')).toBe(true)
-    // A copy of the file has its lease, of which it knows nothing.
+    // A copy of the file contains the lease too, and this process does not work on the copy.
     expect(isHolderAlive(`${holder}:1.2`, '1.3')).toBeUndefined()
   })
 
-  it.runIf(isLinux)('[CR2] a process that took over the number of another is not that one', () => {
+  it.runIf(isLinux)('[CR2] a process with the pid of an earlier one is not that one', () => {
     const [, pid, start = ''] = processHolder().split(':')
     const [namespace, ticks] = start.split('.')
     expect(isHolderAlive(`pid:${pid}:${namespace}.${Number(ticks) - 1}:nonce`)).toBe(false)
   })
 
-  it.runIf(isLinux)('[CR2] a number in another container says nothing of this one', () => {
+  it.runIf(isLinux)('[CR2] a pid of another container is undecided', () => {
     const { pid } = spawnSync(process.execPath, ['--version'])
     const namespace = processHolder().split(/[:.]/)[2]
     expect(isHolderAlive(`pid:${pid}:${namespace}.1:nonce`)).toBe(false)

@@ -27,10 +27,10 @@ const nothing: LedgerRows = {
   unread: null,
 }
 
-/** Each is one snapshot of the file. */
+/** Each read is one snapshot of the file. */
 export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): LedgerSource {
   return {
-    /** Two phases (PG1): the edges from an index of places alone, then what is inside them. */
+    /** Two phases (PG1): first the edges of the page from an index of seqs, then the rows between them. */
     async readPageRows(query) {
       const { threadId, before, edge, order, live, limit, places, mostBytes, maxBytes } = query
       return connection.read((statements) => {
@@ -49,13 +49,13 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
           .filter((seq) => !leftOut.has(seq))
           .slice(0, places)
         const reader = createRowReader(statements, thread, mostBytes)
-        const isRead = (place: Seq, index: number): boolean => {
+        const isRead = (seq: Seq, index: number): boolean => {
           if (reader.bytes() >= maxBytes) return false
-          const record = statements.readMessageAt.get(thread, place)
+          const record = statements.readMessageAt.get(thread, seq)
           if (record !== undefined) reader.addMessage(record, index < limit)
           return true
         }
-        const unread = shown.find((place, index) => !isRead(place, index)) ?? null
+        const unread = shown.find((seq, index) => !isRead(seq, index)) ?? null
         const rows = reader.rows()
         return {
           thread: {
@@ -72,8 +72,8 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
     },
 
     /**
-     * Events have two homes: user messages and snapshots are in `messages`, all else in `events`. They
-     * are read in the order of their seqs, and what a limit cuts off is not read further than its place.
+     * Changes are in two tables: user messages and snapshots in `messages`, all other events in `events`.
+     * Both are read in the order of their seqs, and no further than the limit.
      */
     async readChangeRows({ threadId, after, limit, mostBytes, maxBytes }) {
       return connection.read((statements) => {
@@ -101,7 +101,7 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
           } else if (batch !== undefined) {
             reader.addBatch(batch)
             batches.advance()
-            // The reader may stand in the middle of the first.
+            // The reader's seq may be in the middle of the first batch.
             changes += Math.min(batch.size, batch.seq - after)
           }
         }
@@ -144,9 +144,9 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
         if (head === undefined) return nothing
         const { thread } = head
         const turn = statements.readCallTurn.get(thread, id)?.turn
-        const places =
+        const seqs =
           turn === undefined ? statements.findRunning.all(thread).map(({ seq }) => seq) : [turn]
-        const records = places.flatMap((place) => statements.readMessageAt.get(thread, place) ?? [])
+        const records = seqs.flatMap((seq) => statements.readMessageAt.get(thread, seq) ?? [])
         return {
           thread: toThreadRow(head),
           ...readDetails(statements, thread, records, mostBytes),
@@ -161,10 +161,10 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
         if (head === undefined) return null
         const { thread, ownerId, seq } = head
         const rows: PathRows = {
-          at: (place) => statements.readPathAt.get(thread, place),
+          at: (at) => statements.readPathAt.get(thread, at),
           byId: (id) => statements.readPathById.get(thread, id),
           lastHidden: (parent) => statements.readLastHidden.get(thread, parent),
-          shownAfter: (place) => statements.readShownAfter.all(thread, place),
+          shownAfter: (after) => statements.readShownAfter.all(thread, after),
         }
         const path = walkPath(rows, target)
         return path === null ? null : { ownerId, seq, ...path }
@@ -182,7 +182,7 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
           (seq === threadSeq && head) ||
           (batch !== undefined && batch.seq - batch.size < seq && batch) ||
           statements.readPlaceBody.get(thread, seq) ||
-          // One that has ended says the mark of its end.
+          // Of an ended turn, the row has the mark of its end, which is another commit's.
           (newest?.seq === seq && newest.bodySeq === null && newest)
         return {
           incarnation,
@@ -234,7 +234,7 @@ function readDetails(
   return reader.rows()
 }
 
-/** Takes rows in their order, with what belongs to each, and counts their bytes. */
+/** Collects rows in order, with the events and calls of each, and counts their bytes. */
 function createRowReader(statements: LedgerStatements, thread: ThreadKey, most: number) {
   const messages: MessageRow[] = []
   const batches: BatchRow[] = []
@@ -255,12 +255,12 @@ function createRowReader(statements: LedgerStatements, thread: ThreadKey, most: 
   return {
     bytes: () => bytes,
     rows: () => ({ messages, batches, calls: [...calls.values()] }),
-    /** As it is now. Of one that is not `inside` only the place is wanted. */
+    /** A message in its current state. Of one that is not `inside` the page only its seq is needed. */
     addMessage(record: MessageRecord, isInside: boolean) {
       add(record)
       if (record.role !== 'assistant' || !isInside) return
       addCalls(record)
-      // One that is all in its snapshot has no events; nobody looks for them.
+      // A turn that is complete in its snapshot has no events to read.
       if (record.isSnapshot === 1) return
       const { seq: turn, messageId: turnId } = record
       for (const batch of statements.readTurnBatches.all({ thread, turn })) {
@@ -268,7 +268,7 @@ function createRowReader(statements: LedgerStatements, thread: ThreadKey, most: 
         bytes += batch.payload.length
       }
     },
-    /** As its body says. */
+    /** A message as of its body. */
     addBody(record: MessageRecord) {
       add(record)
       if (record.role === 'assistant') addCalls(record)
@@ -279,7 +279,8 @@ function createRowReader(statements: LedgerStatements, thread: ThreadKey, most: 
       bytes += batch.payload.length
       const { turnId } = batch
       if (turnId === null || !/"call-(?:settled|resolved)"/.test(batch.payload)) return
-      // A call has one result and may have a thousand events: it is read once, and only if one tells of it.
+      // A call has one result and may have a thousand events: its row is read once, and only for an event
+      // with a result.
       for (const { body } of splitBatch(batch)) {
         const callId = resultOf(body)
         if (callId === null || calls.has(callId)) continue
@@ -290,7 +291,7 @@ function createRowReader(statements: LedgerStatements, thread: ThreadKey, most: 
   }
 }
 
-/** One row ahead of what has been taken. */
+/** An iterator that can look one row ahead. */
 function peekable<Row>(rows: Iterable<Row>) {
   const iterator = rows[Symbol.iterator]()
   let ahead: Row | undefined
@@ -299,7 +300,7 @@ function peekable<Row>(rows: Iterable<Row>) {
     peek(): Row | undefined {
       if (ahead !== undefined || isOver) return ahead
       const next = iterator.next()
-      // In Node 24.0 an iterator that is asked once more after its last row begins again.
+      // In Node 24.0 calling `next` again after the last row starts the iterator again.
       if (next.done === true) isOver = true
       else ahead = next.value
       return ahead

@@ -3,14 +3,14 @@ import type { AsyncConnection } from './connection.ts'
 import type { LedgerStatements, ThreadKey } from './ledger-statements.ts'
 import { deleteSomeTexts, deleteTextState } from './search-index.ts'
 
-/** How long one transaction of a removal may take, about. */
+/** About how long one transaction of a removal may take. */
 const sliceMs = 8
 
 /**
- * A long thread is deleted in slices (OP7). The first transaction makes it nobody's, which is the deletion for everybody: no
- * id leads to it, no list, turn or search has it. The rest of it goes transaction by transaction. Its row stays to the
- * last: without it a new thread could get its number, and with that its messages; and it says what a process that died in
- * between has left to do.
+ * A long thread is deleted in slices (OP7). The first transaction gives it to `deletedOwner`, and from then
+ * on it is deleted for everyone: no id, list, turn or search leads to it. The following transactions delete
+ * its rows. Its own row is deleted last: without it a new thread could get its number, and with that its
+ * messages; and the row shows the next process what is left to do if this one dies.
  */
 export function hideThread(
   statements: LedgerStatements,
@@ -23,10 +23,11 @@ export function hideThread(
   statements.insertHidden.run({ thread, id: `deleted ${thread} ${drawMark()}`, counter })
   statements.releaseFiles.run({ thread })
   statements.deleteFileUses.run(thread)
+  statements.deleteInputs.run(thread)
   return messages
 }
 
-/** Removes what is left of threads that are nobody's. Two that do it at once do each other no harm. */
+/** Removes the rows of hidden threads. Two processes that do it at the same time do no harm. */
 export async function removeHidden(connection: AsyncConnection): Promise<void> {
   for (;;) {
     const found = await connection.read(({ findHidden }) => findHidden.get())
@@ -35,17 +36,17 @@ export async function removeHidden(connection: AsyncConnection): Promise<void> {
   }
 }
 
-/** False: there is more. */
+/** False: there are more rows. */
 function removeSlice(statements: LedgerStatements, thread: ThreadKey): boolean {
   const until = performance.now() + sliceMs
   const { deleteSomeMessages, deleteSomeEvents, deleteSomeCalls, search } = statements
-  const some = [
+  const deletions = [
     () => deleteSomeTexts(search, thread),
     () => Number(deleteSomeCalls.run(thread).changes),
     () => Number(deleteSomeEvents.run(thread, thread).changes),
     () => Number(deleteSomeMessages.run(thread, thread).changes),
   ]
-  for (const deleteSome of some) {
+  for (const deleteSome of deletions) {
     while (deleteSome() > 0) if (performance.now() >= until) return false
   }
   deleteTextState(search, thread)

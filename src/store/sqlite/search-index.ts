@@ -4,10 +4,10 @@ import type { SearchTerms } from '../../views/search-text.ts'
 import { nobodys } from './ledger-sql.ts'
 import type { IndexedTexts, SearchHit, SearchIndex, SearchQuery, UnreadThread } from '../search.ts'
 
-/** The number of a thread in this database. */
+/** The key of a thread in this database. */
 type ThreadKey = number
 
-/** The statements that do not depend on what is searched for, and the database for the one that does. */
+/** The statements that do not depend on the search terms, and the database for the one that does. */
 export function prepareSearchStatements(db: DatabaseSync) {
   return {
     findUnread:
@@ -28,7 +28,7 @@ export function prepareSearchStatements(db: DatabaseSync) {
     deleteText: db.prepare('DELETE FROM search_texts WHERE id = ?'),
     readText: db.prepare('SELECT id, owner, words FROM search_texts WHERE thread = ? AND seq = ?'),
     deleteWord: db.prepare('DELETE FROM search_words WHERE owner = ? AND word = ? AND text = ?'),
-    // The last text of an owner takes with it the row that named them.
+    // Deletes the row of an owner together with the owner's last text.
     deleteOwners: db.prepare(`DELETE FROM search_owners WHERE owner = ?
       AND NOT EXISTS (SELECT 1 FROM search_texts t WHERE t.owner = search_owners.owner)`),
     addText: db.prepare(`INSERT INTO search_texts (owner, thread, seq, at, words)
@@ -42,7 +42,10 @@ export function prepareSearchStatements(db: DatabaseSync) {
 }
 type SearchStatements = ReturnType<typeof prepareSearchStatements>
 
-/** Where fewer texts than this have a word, they are looked through; else the newest texts are, until there are enough. */
+/**
+ * If fewer texts than this contain a word, all of them are checked; otherwise the newest texts are, until
+ * enough match.
+ */
 const mostCandidates = 2_000
 
 type Transaction = <Result>(
@@ -66,13 +69,13 @@ export const createSqliteSearch = ({ read, write }: SearchConnection): SearchInd
 interface TextRow {
   readonly id: number
   readonly owner: number
-  /** With a space before and after each. */
+  /** With a space before and after each word. */
   readonly words: string
 }
 
 const textsAtOnce = 5
 
-/** Some of the texts of a thread that is deleted, and how many. */
+/** Deletes some of the texts of a deleted thread, and returns how many. */
 export function deleteSomeTexts(search: SearchStatements, thread: ThreadKey): number {
   const texts = search.readTexts.all(thread, textsAtOnce) as unknown as readonly TextRow[]
   for (const text of texts) {
@@ -83,11 +86,11 @@ export function deleteSomeTexts(search: SearchStatements, thread: ThreadKey): nu
   return texts.length
 }
 
-/** How far its texts were read, once it has none. */
+/** Deletes the indexed seq of a thread, after its texts. */
 export const deleteTextState = (search: SearchStatements, thread: ThreadKey): void =>
   void search.deleteState.run(thread)
 
-/** By their keys: an index of words by text would cost as much as the words. */
+/** Deleted by their keys: an index of words by text would be as large as the words. */
 function deleteWords(search: SearchStatements, { id, owner, words }: TextRow): void {
   for (const word of words.split(' ')) if (word !== '') search.deleteWord.run(owner, word, id)
 }
@@ -121,7 +124,7 @@ function addTexts(search: SearchStatements, indexed: IndexedTexts): void {
     }
     for (const word of words) added.push([word, id])
   }
-  // In the order of the table: what stands beside each other is written together.
+  // In the order of the table's key: neighbouring rows are then written to the same page.
   added.sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0))
   for (const [word, id] of added) search.addWord.run(owner, word, id)
   search.setState.run(thread, incarnation, to)
@@ -174,14 +177,14 @@ function findTexts(search: SearchStatements, query: SearchQuery): readonly Searc
   }))
 }
 
-/** The edges of the words of the term that the fewest texts have; null: all of them are in many. */
+/** The key range of the term that the fewest texts contain; null: every term is in many. */
 function findRarest(
   search: SearchStatements,
   owner: number,
   terms: SearchTerms,
 ): readonly [string, string] | null {
   const ranges = [
-    // A space sorts before everything that a word has in it.
+    // A space sorts before every character of a word.
     ...terms.words.map((word) => [word, `${word} `] as const),
     ...(terms.prefix === null ? [] : [[terms.prefix, `${terms.prefix}\u{10FFFF}`] as const]),
   ]

@@ -8,7 +8,7 @@ import {
 import type { AsyncConnection } from './connection.ts'
 import type { ShareStatements } from './share-sql.ts'
 
-/** In the transaction that deletes the thread. */
+/** Runs in the transaction that deletes the thread. */
 export function deleteThreadShares(statements: ShareStatements, threadId: ThreadId): void {
   statements.deleteTextsOfThread.run(threadId)
   statements.deleteSharesOfThread.run(threadId)
@@ -63,9 +63,9 @@ export function createSqliteShareRecords({
       read(({ shares }) => shares.listShares.all(threadId).map((row) => ({ ...row }))),
     remove: (threadId, id) =>
       write(({ shares }) => {
-        const isThere = Number(shares.deleteShare.run({ id, threadId }).changes) > 0
-        if (isThere) shares.deleteShareTexts.run(id)
-        return isThere
+        const exists = Number(shares.deleteShare.run({ id, threadId }).changes) > 0
+        if (exists) shares.deleteShareTexts.run(id)
+        return exists
       }),
   }
 }

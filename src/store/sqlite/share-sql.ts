@@ -4,7 +4,10 @@ import type { Share, ShareId, StoredShare } from '../../core/share.ts'
 import type { SharedText } from '../share-records.ts'
 import type { NamedParams, Statement } from './prepared-statement.ts'
 
-/** All that is asked of the tables of links. A link counts only while its thread is the one that it was made of. */
+/**
+ * All statements on the tables of links. A link counts only while its thread is the incarnation that it was
+ * made of.
+ */
 const ofThread = 'JOIN threads t ON t.id = s.thread_id AND t.incarnation = s.incarnation'
 
 export const shareSql = {

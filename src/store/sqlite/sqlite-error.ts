@@ -2,7 +2,7 @@ import { type ErrorCode, HoldfastError } from '../../core/holdfast-error.ts'
 
 type Fault = readonly [code: ErrorCode, message: string]
 
-/** Nothing was written, and it may be another time: locked, read-only, full, not to be opened. */
+/** Nothing was written, and a later attempt may succeed: locked, read-only, full, cannot be opened. */
 const temporary: ReadonlySet<number> = new Set([5, 6, 8, 13, 14])
 
 /** By SQLite's primary result code. */
@@ -18,13 +18,13 @@ const faults: ReadonlyMap<number, Fault> = new Map<number, Fault>([
 ])
 
 /**
- * SQLite takes only one of the reasons for which a disk takes no more for a full one. A quota, or a limit of a file's size,
- * is a write that failed to it; its transaction was rolled back all the same.
+ * SQLite reports a full disk only for one of its causes. A quota or a limit of the file's size is a failed
+ * write to it; its transaction was rolled back all the same.
  */
 const failedWrite = 778
-const fullDisk: Fault = ['store-full', 'The disk takes no more: it is full, or a limit is reached.']
+const fullDisk: Fault = ['store-full', 'The disk is full, or a limit is reached.']
 
-/** Faults of the database become ours; anything else is a bug and stays what it is. */
+/** Turns faults of the database into a `HoldfastError`; any other error is a bug and is returned as it is. */
 export function toStoreFault(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof HoldfastError) return error
   const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown }
@@ -40,19 +40,19 @@ export function toStoreFault(error: unknown): unknown {
 export const closedFault = (cause?: unknown): HoldfastError =>
   new HoldfastError('store-closed', 'The store has been closed.', { cause })
 
-/** The raw fault, or ours. */
+/** Accepts SQLite's error or the `HoldfastError` made of it. */
 export const isLocked = (error: unknown): boolean => {
   const fault = toStoreFault(error)
   return fault instanceof HoldfastError && fault.code === 'store-locked'
 }
 
-/** Read-only, or not to be opened: the fault of where the file is, and of who may write there. */
-export const isPlaceFault = (error: unknown): boolean => {
+/** Read-only, or cannot be opened: the cause is the file's location and its permissions. */
+export const isPathFault = (error: unknown): boolean => {
   const { errcode } = (error ?? {}) as { readonly errcode?: unknown }
   return typeof errcode === 'number' && [8, 14].includes(errcode & 0xff)
 }
 
-/** The tables refuse a row: whose, as far as their message says it. Nothing was stored then. */
+/** Which id a unique key refused, as far as the message shows it. Nothing was stored then. */
 export function isConflict(error: unknown): 'message' | 'call' | null {
   const cause = error instanceof HoldfastError ? error.cause : error
   const { errcode, message = '' } = (cause ?? {}) as {

@@ -34,16 +34,17 @@ import { isConflict, isLocked } from './sqlite-error.ts'
 import { createSqliteStaging, hideLeftovers } from './stage-thread.ts'
 import { writeCommit } from './write-commit.ts'
 
+/** Options of `sqlite`. */
 export interface SqliteStoreOptions {
-  /** By which leases run out. @default Date.now */
+  /** The clock of leases. @default Date.now */
   readonly now?: () => number
   /**
-   * Whether the process behind a lease lives. True: its lease binds, though it has run out. False: it is gone, and
-   * its runs are taken over at once. Undefined: not known, and the lease's time decides.
+   * Whether the process of a lease's holder lives. True: its lease binds even after its time. False: the process is gone,
+   * and its runs are taken over at once. Undefined: unknown, and the lease's time decides.
    * @default asks the operating system
    */
   readonly isAlive?: IsHolderAlive
-  /** How often to look for changes by other processes, while somebody watches. @default 50 */
+  /** How often to poll for changes by other processes, while anything watches. @default 50 */
   readonly pollMs?: number
   /** How long to wait for another process that is writing; then the write fails, and is tried again. @default 1,500 */
   readonly busyTimeoutMs?: number
@@ -58,9 +59,12 @@ export const sqliteRules: OptionTable<SqliteStoreOptions> = {
 
 const retryMs = 10
 
-/** One file for one machine; any number of its processes may use it at once. Opened at once. */
+/**
+ * A store in one file, for the processes of one machine, any number of which may use it at the same time. The
+ * file is opened at once.
+ */
 export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
-  // SQLite takes an empty name for a database of its own that nobody can find again.
+  // SQLite opens a temporary database for an empty name, which is lost on close.
   if (typeof file !== 'string' || file.trim() === '') {
     throw badOption(`sqlite takes the name of a file, not ${describeValue(file)}.`)
   }
@@ -75,10 +79,13 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
   const takeTurn = createFairTurns()
   let stopPolling: (() => void) | undefined
 
-  /** Another process may hold the file for a moment. The waiting is ours, not SQLite's: others go on meanwhile. */
-  const patiently = async <Result>(work: () => Result): Promise<Result> => {
+  /**
+   * Another process may hold the file for a moment. The wait happens here and not in SQLite, so that the
+   * process is not blocked.
+   */
+  const retryWhileLocked = async <Result>(work: () => Result): Promise<Result> => {
     let turn = takeTurn()
-    // Many may wait for one turn, and the first of them may use all of it.
+    // Several callers may wait for one turn of the loop, and the first of them may use all of it.
     for (; turn !== undefined; turn = takeTurn()) await turn
     const begun = performance.now()
     for (;;) {
@@ -90,16 +97,17 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       }
     }
   }
-  const read: AsyncConnection['read'] = (work) => patiently(() => connection.read(work))
-  const write: AsyncConnection['write'] = (work) => patiently(() => connection.write(work))
+  const read: AsyncConnection['read'] = (work) => retryWhileLocked(() => connection.read(work))
+  const write: AsyncConnection['write'] = (work) => retryWhileLocked(() => connection.write(work))
 
-  // What a process left that died while it deleted: looked for once, and told to nobody if it has to wait for another time.
-  const tidy = async () => {
+  // Cleans up after a process that died during a deletion: once, and without an error if the file is locked,
+  // because the next start does it too.
+  const removeLeftovers = async () => {
     const isLeft = await read(({ findStaged }) => findStaged.get(now()) !== undefined)
     if (isLeft) await write((statements) => hideLeftovers(statements, now(), nextCounterOf))
     await removeHidden({ read, write })
   }
-  void tidy().catch(() => undefined)
+  void removeLeftovers().catch(() => undefined)
 
   const writeGroup = (commits: readonly PlannedCommit[]): Promise<readonly AppendResult[]> =>
     write((statements) => {
@@ -111,7 +119,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
 
   return {
     kind: 'sqlite',
-    // A database in memory is seen by its own connection only.
+    // A database in memory is visible to its own connection only.
     ...(file === ':memory:' ? {} : { audit }),
     holder: () => holder,
     files: createSqliteFileRecords({ read, write }),
@@ -204,6 +212,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
         const row = statements.readHead.get(threadId)
         if (row === undefined || row.seq !== expectedSeq) return 'stale'
         if (isHeld(row, { now, isAlive }) || row.hasQueue === 1) return 'leased'
+        statements.deleteInputsFrom.run(row.thread, row.thread, from)
         statements.deleteMessagesFrom.run(row.thread, from)
         statements.deleteEventsFrom.run(row.thread, from)
         statements.deleteCallsFrom.run(row.thread, from)
@@ -230,6 +239,14 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     search: createSqliteSearch({ read, write }),
     shares: createSqliteShareRecords({ read, write }),
     ...createLedgerReader(createSqliteSource({ read })),
+
+    async findInput(threadId, messageId) {
+      return read((statements) => {
+        const row = statements.readKey.get(threadId)
+        const found = row && statements.findInput.get(row.thread, messageId)
+        return found === undefined ? null : { turnId: found.turnId }
+      })
+    },
 
     async requestStop(threadId, only) {
       const request = await write((statements) => {
@@ -278,7 +295,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
 
 const nextCounterOf = (statements: LedgerStatements): number => createCounter(statements)()
 
-/** Each number is written where it is used, before the next is asked for. */
+/** Each number is written where it is used, before the next one is read. */
 const createCounter =
   ({ readCounter }: LedgerStatements): (() => number) =>
   () =>

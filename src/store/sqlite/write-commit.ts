@@ -13,6 +13,7 @@ import {
 import { drawMark, markOf } from '../place-evidence.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
 import type { AppendResult } from '../store.ts'
+import { releaseQueuedFiles, useFiles } from './file-records.ts'
 import type { LedgerStatements, ThreadKey } from './ledger-statements.ts'
 import { toForkText, toTitleNote } from '../thread-row.ts'
 import { toVersionsText } from '../version-path.ts'
@@ -22,7 +23,7 @@ export interface WriteContext extends LeaseClock {
   readonly nextCounter: () => number
 }
 
-/** One planned commit inside the transaction of its group: compared with the thread's row, then written. */
+/** Compares one planned commit with the thread's row and writes it, inside the transaction of its group. */
 export function writeCommit(
   statements: LedgerStatements,
   commit: PlannedCommit,
@@ -42,8 +43,8 @@ export function writeCommit(
 }
 
 /**
- * The thread's row as the commit leaves it. All of it is one write, and the common case (a run adds
- * events) names as few columns as possible: SQLite rewrites every index that an UPDATE names.
+ * Writes the thread's row after the commit. It is one UPDATE, and the common case (a run adds events) sets as
+ * few columns as possible: SQLite rewrites every index whose columns an UPDATE sets.
  */
 function writeThread(
   statements: LedgerStatements,
@@ -123,9 +124,10 @@ function writeRows(
   thread: ThreadKey,
   commitSeq: Seq,
 ): void {
-  const { newMessages, changedMessages, shownMessages, batches, calls, files } = commit
+  const { newMessages, changedMessages, shownMessages, batches, calls, inputs } = commit
+  const { files, queuedFiles, releasedFiles } = commit
   const mark = markOf(commit)
-  // Before the new ones come, which may have the same ids.
+  // Before the new rows are inserted, which may have the same ids.
   for (const row of changedMessages) {
     const { id, seq, status, snapshot, retiredSeq, parentSeq, versions } = row
     if (seq !== null && snapshot !== null) {
@@ -137,7 +139,7 @@ function writeRows(
       statements.setVersions.run(toVersionsText(versions), thread, seq)
     }
   }
-  for (const place of shownMessages) statements.showMessage.run(thread, place)
+  for (const seq of shownMessages) statements.showMessage.run(thread, seq)
   for (const row of newMessages) {
     const { seq, id, role, status, at, body, bodySeq, retiredSeq, parentSeq, versions } = row
     const isSnapshot = body === null ? 0 : 1
@@ -158,12 +160,12 @@ function writeRows(
       toVersionsText(versions),
     )
   }
-  for (const id of files) {
-    statements.useFile.run(thread, id)
-    statements.markFileUsed.run(id)
-  }
-  for (const { seq, size, turnSeq, at, payload } of batches) {
-    statements.insertBatch.run(thread, seq, size, commitSeq, turnSeq, at, payload, mark)
+  useFiles(statements, thread, files, queuedFiles)
+  const at = commit.append.events.at(-1)?.at ?? 0
+  releaseQueuedFiles(statements, thread, releasedFiles, at)
+  for (const { id, turnId } of inputs) statements.addInput.run(thread, id, turnId)
+  for (const { seq, size, turnSeq, at: batchAt, payload } of batches) {
+    statements.insertBatch.run(thread, seq, size, commitSeq, turnSeq, batchAt, payload, mark)
   }
   for (const { callId, turnSeq, seq, name, lifecycle, input, output, modelOutput } of calls) {
     statements.upsertCall.run(

@@ -15,7 +15,7 @@ interface ToolBody {
 export const aboutRules: readonly HttpRule[] = [
   {
     id: 'HT1',
-    claim: 'says that it is well, on what store, and which version it is',
+    claim: 'reports its health, its store and its version',
     async check(fixture) {
       const { status, body } = await createHttpClient(fixture).get<JsonObject>('/api/health')
       assert.equal(status, 200)
@@ -51,7 +51,7 @@ export const aboutRules: readonly HttpRule[] = [
   },
   {
     id: 'HT1',
-    claim: 'answers what it does not have, and what it does not take, in JSON',
+    claim: 'responds in JSON to unknown paths and unsupported methods',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const thread = newId('thread')
@@ -63,7 +63,7 @@ export const aboutRules: readonly HttpRule[] = [
   },
   {
     id: 'HT1',
-    claim: 'says with 405 what an address does take, and answers HEAD like GET without the body',
+    claim: 'lists the allowed methods with 405, and responds to HEAD like GET without the body',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const refused = await client.open('/api/threads', { method: 'PUT' })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { decisionOf, note, untilEnded, waitFor } from './approval-talk.ts'
-import { readCalls, readChunks, readMessages, typesOf } from './chat-talk.ts'
+import { postChat, readCalls, readChunks, readMessages, typesOf, userText } from './chat-talk.ts'
 import { createHttpClient } from './http-client.ts'
 import type { HttpRule } from './http-rule.ts'
 
@@ -24,7 +24,7 @@ export const approvalRules: readonly HttpRule[] = [
   },
   {
     id: 'AP5',
-    claim: 'goes on by itself in the same message when the call is decided',
+    claim: 'continues in the same message when the call is decided',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const waiting = await waitFor(client, `delete note ${note()}`)
@@ -49,7 +49,7 @@ export const approvalRules: readonly HttpRule[] = [
   },
   {
     id: 'ST1a',
-    claim: 'ends the waiting of every call when it is stopped, and refuses a decision after that',
+    claim: 'ends every waiting call when it is stopped, and refuses a decision after that',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const waiting = await waitFor(client, `delete notes ${note()}, ${note()} and ${note()}`)
@@ -93,7 +93,7 @@ export const approvalRules: readonly HttpRule[] = [
   },
   {
     id: 'AP5',
-    claim: 'answers approvals that are posted to the chat with what follows them only',
+    claim: 'responds to approvals posted to the chat with only what follows them',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const waiting = await waitFor(client, `delete note ${note()}`)
@@ -122,6 +122,60 @@ export const approvalRules: readonly HttpRule[] = [
         `/api/chat/${waiting.threadId}/stream?sdk=7&message=${waiting.messageId}`,
       )
       assert.ok(typesOf(await readChunks(whole)).includes('tool-input-available'))
+    },
+  },
+  {
+    id: 'AP2',
+    claim:
+      'refuses an answer posted to the chat that is contrary to the decision, and repeats one that agrees with it',
+    async check(fixture) {
+      const client = createHttpClient(fixture)
+      for (const sdk of ['6', '7']) {
+        const waiting = await waitFor(client, `delete notes ${note()} and ${note()}`)
+        const [message] = (await readMessages(client, waiting.threadId, `?sdk=${sdk}`)).results
+        /** What each call is answered with; an absent one is left as it is. */
+        const answered = (...approved: readonly (boolean | undefined)[]) => {
+          let place = 0
+          const parts = message?.parts.map((part) => {
+            if (!('approval' in part) || part.approval === undefined) return part
+            const answer = approved[place++]
+            const approval = { ...part.approval, approved: answer }
+            return answer === undefined ? part : { ...part, state: 'approval-responded', approval }
+          })
+          return { ...message, parts }
+        }
+        const say = (...messages: readonly object[]) =>
+          postChat(client, { id: waiting.threadId, messages }, `?sdk=${sdk}`)
+        const post = (...approved: readonly (boolean | undefined)[]) => say(answered(...approved))
+        const refused = async (response: Response, decision: string) => {
+          const body = (await response.json()) as {
+            readonly error?: Readonly<Record<string, string>>
+          }
+          const { code, decision: made, decidedBy } = body.error ?? {}
+          assert.deepEqual(
+            [response.status, code, made, typeof decidedBy],
+            [409, 'already-decided', decision, 'string'],
+          )
+        }
+        const taken = async (response: Response) => {
+          assert.equal(response.status, 200)
+          assert.equal(typesOf(await readChunks(response))[0], 'start')
+        }
+        await taken(await post(false))
+        await refused(await post(true), 'rejected')
+        // One of them is new: the stream answers it.
+        await taken(await post(true, false))
+        await refused(await post(false, true), 'rejected')
+        await refused(await post(true, false), 'rejected')
+        await taken(await post(false, false))
+        const calls = await readCalls(client, waiting.messageId)
+        assert.deepEqual(
+          calls.map(({ state }) => state),
+          ['denied', 'denied'],
+        )
+        // In front of a new message, old answers are history, which is not read.
+        await taken(await say(answered(true, true), userText('hello')))
+      }
     },
   },
 ]

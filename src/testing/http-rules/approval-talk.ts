@@ -24,5 +24,5 @@ export async function untilEnded(client: HttpClient, { threadId }: Conversation)
   await feed.close()
 }
 
-/** Of a note that does not exist, so that whoever runs this keeps their notes. */
+/** The title of a note that does not exist, so that running the rules deletes no real note. */
 export const note = () => newId('Nothing')

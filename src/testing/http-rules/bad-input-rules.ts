@@ -51,7 +51,7 @@ export const badInputRules: readonly HttpRule[] = [
   },
   {
     id: 'HT3',
-    claim: 'takes a nesting of 64 levels, and keys like __proto__ as the data they are',
+    claim: 'accepts a nesting of 64 levels, and keys like __proto__ as data',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const deep = `${'['.repeat(63)}${']'.repeat(63)}`

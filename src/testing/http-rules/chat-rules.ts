@@ -83,7 +83,7 @@ export const chatRules: readonly HttpRule[] = [
   },
   {
     id: 'RS6',
-    claim: 'believes its ledger, not a shorter history that a stale tab sends',
+    claim: 'uses its ledger, not a shorter history that a stale tab sends',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId } = await converse(client, 'hello', 'weather in Paris')
@@ -93,7 +93,7 @@ export const chatRules: readonly HttpRule[] = [
   },
   {
     id: 'RS3',
-    claim: 'makes an answer anew, and takes the old one out of every page',
+    claim: 'regenerates an answer, and removes the old one from every page',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId, messageId } = await converse(client, 'weather in Paris')
@@ -135,7 +135,7 @@ export const chatRules: readonly HttpRule[] = [
   },
   {
     id: 'RS3',
-    claim: 'takes a message again as new whose first sending never arrived',
+    claim: 'accepts a retried message as new if the first request never arrived',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const threadId = newId('thread')
@@ -161,7 +161,7 @@ export const chatRules: readonly HttpRule[] = [
   },
   {
     id: 'ST2',
-    claim: 'keeps what came before a provider’s error, says the error, and goes on',
+    claim: 'keeps what came before a provider’s error, reports the error, and goes on',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId, chunks, messageId } = await converse(client, 'provider error')

@@ -27,7 +27,7 @@ export interface ChatOptions {
   readonly query?: string
 }
 
-/** Opens the stream of a message and gives it back unread. */
+/** Opens the stream of a message and returns it unread. */
 export function openChat(
   client: HttpClient,
   { threadId, query = '' }: ChatOptions,
@@ -45,8 +45,8 @@ export const postChat = (client: HttpClient, body: unknown, query = ''): Promise
   })
 
 /**
- * Everything that a UI message stream says of its message, from its head to `[DONE]`. A transient chunk is not of the
- * message: a database that is slow for a moment is told of at any place of a stream (LG3a).
+ * All chunks of a UI message stream that belong to its message, from its head to `[DONE]`. A transient chunk does not:
+ * a note about a slow database may occur anywhere in a stream (LG3a).
  */
 export async function readChunks(response: Response): Promise<readonly Chunk[]> {
   assertUiStream(response)
@@ -69,7 +69,7 @@ function assertUiStream(response: Response): void {
   assert.equal(response.headers.get('x-vercel-ai-ui-message-stream'), 'v1')
 }
 
-/** Reads until a chunk fits, and leaves. */
+/** Reads until a chunk fits, and closes the stream. */
 export async function untilChunk(
   response: Response,
   fits: (chunk: Chunk) => boolean,
@@ -90,7 +90,7 @@ export interface Conversation {
   readonly messageId: string
 }
 
-/** Says one thing after the other in a thread of its own. */
+/** Sends one text after the other in a thread of its own. */
 export async function converse(
   client: HttpClient,
   ...texts: readonly string[]
@@ -124,7 +124,7 @@ export async function readCalls(
   return body.toolCalls
 }
 
-/** Of a `start`. */
+/** The message id of a `start` chunk. */
 export function messageIdOf(start: Chunk | undefined): string {
   const id = start?.['messageId']
   assert.ok(typeof id === 'string', 'a stream starts with the id of its message')

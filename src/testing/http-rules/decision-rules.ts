@@ -7,7 +7,8 @@ import type { HttpRule } from './http-rule.ts'
 export const decisionRules: readonly HttpRule[] = [
   {
     id: 'AP2',
-    claim: 'answers the same decision again the same way, and another with who decided what',
+    claim:
+      'responds to a repeated decision the same way, and to another one with the decision that was made',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const waiting = await waitFor(client, `delete note ${note()}`)
@@ -26,7 +27,7 @@ export const decisionRules: readonly HttpRule[] = [
   },
   {
     id: 'AP3',
-    claim: 'takes edited arguments that fit, and refuses those that do not',
+    claim: 'accepts edited arguments that fit, and refuses those that do not',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const waiting = await waitFor(client, `delete note ${note()}`)
@@ -34,7 +35,7 @@ export const decisionRules: readonly HttpRule[] = [
       for (const args of [{ title: 7 }, {}, null, 'Ideas', []]) {
         const refused = await client.post(path, { decision: 'accept', args })
         const { message } = assertError(refused, 422, 'invalid-args')
-        // For a person who edits: what is wrong, in a sentence.
+        // The message is for a person who edits the arguments: one sentence, without JSON.
         assert.doesNotMatch(message, /[\n{}]/)
       }
       const [still] = await readCalls(client, waiting.messageId)
@@ -81,7 +82,7 @@ export const decisionRules: readonly HttpRule[] = [
   },
   {
     id: 'AP9',
-    claim: 'refuses a decision on a call that does not wait or is not there',
+    claim: 'refuses a decision on a call that does not wait or does not exist',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const talk = await converse(client, 'weather in Paris')

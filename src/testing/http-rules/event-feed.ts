@@ -5,14 +5,14 @@ import type { HttpClient } from './http-client.ts'
 import { readSse } from './read-sse.ts'
 
 export interface Feed {
-  /** What follows from the frames so far, by the same fold that the server uses. */
+  /** The view of the frames so far, by the same fold that the server uses. */
   readonly view: ThreadView
   readonly frames: readonly EventFrame[]
   /** The id of the last frame. */
   readonly place: string
-  /** Reads on until the view fits. */
+  /** Reads until the view fits. */
   until(fits: (view: ThreadView) => boolean): Promise<ThreadView>
-  /** Reads on until a comment comes. */
+  /** Reads until a comment arrives. */
   comment(): Promise<void>
   close(): Promise<void>
 }
@@ -23,7 +23,7 @@ export interface FeedQuery {
   readonly from?: ThreadView
 }
 
-/** Follows a thread, and checks of every frame that nothing is missing before it (RS2). */
+/** Follows a thread, and checks for every frame that nothing is missing before it (RS2). */
 export async function openFeed(
   client: HttpClient,
   threadId: string,
@@ -39,7 +39,7 @@ export async function openFeed(
   const events = readSse(response.body as ReadableStream<Uint8Array>)
   const frames: EventFrame[] = []
   let place = String(lastEventId ?? after ?? 0)
-  // A place begins with its seq, whatever else it says.
+  // A place begins with its seq, whatever follows it.
   let at = Number.parseInt(place, 10)
   let view = query.from ?? { seq: at, messages: [] }
 
@@ -49,7 +49,7 @@ export async function openFeed(
     const item = next.value
     if (item.type === 'comment') return 'comment'
     const { id, data, event } = item
-    // One with a name is no frame.
+    // A named event is no frame.
     if (event !== undefined) return 'named'
     const frame = JSON.parse(data) as EventFrame
     assert.equal(frame.after, at, 'a frame follows the one before')
@@ -87,7 +87,7 @@ export async function openFeed(
   }
 }
 
-/** The last message has been answered, in whatever way. */
+/** The last message has been answered, with whatever ending. */
 export const isEnded = ({ messages }: ThreadView): boolean => {
   const last = messages.at(-1)
   return last?.role === 'assistant' && last.progress.status === 'ended'

@@ -19,7 +19,7 @@ export const eventRules: readonly HttpRule[] = [
       const stream = await openChat(client, { threadId }, userText('search my notes for milk'))
       await Promise.all([feed.until(isEnded), readChunks(stream)])
       const page = await readMessages(client, threadId)
-      // Behind the answer a title may have come (FK3): the feed has all that the page has.
+      // A title may follow the answer (FK3): the feed must contain all that the page contains.
       const view = await feed.until(({ seq }) => seq >= page.seq)
       const folded = view.messages.map((message) => projectUiMessage(message))
       assert.deepEqual(JSON.parse(JSON.stringify(folded.toReversed())), page.results)
@@ -28,7 +28,7 @@ export const eventRules: readonly HttpRule[] = [
   },
   {
     id: 'RS2',
-    claim: 'gives what was snapshotted as a turn’s whole state, and the fold of it is the page',
+    claim: 'sends a snapshotted turn as its whole state, and the fold of it is the page',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId, messageId } = await converse(client, 'weather in Paris')
@@ -47,7 +47,7 @@ export const eventRules: readonly HttpRule[] = [
   },
   {
     id: 'RS2',
-    claim: 'goes on from any place it had reached',
+    claim: 'continues from any place that a client has reached',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const threadId = newId('thread')
@@ -69,7 +69,7 @@ export const eventRules: readonly HttpRule[] = [
   },
   {
     id: 'RS2',
-    claim: 'believes Last-Event-ID before the address',
+    claim: 'prefers Last-Event-ID to the address',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId } = await converse(client, 'hello')
@@ -99,7 +99,7 @@ export const eventRules: readonly HttpRule[] = [
   },
   {
     id: 'RS2',
-    claim: 'says at once that it is connected, in a comment',
+    claim: 'sends a comment as soon as it is connected',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const threadId = newId('thread')
@@ -112,7 +112,7 @@ export const eventRules: readonly HttpRule[] = [
   },
   {
     id: 'RS2',
-    claim: 'tells every follower of a new name',
+    claim: 'delivers a new title to every follower',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const threadId = newId('thread')
@@ -128,7 +128,7 @@ export const eventRules: readonly HttpRule[] = [
   {
     id: 'OP6',
     claim:
-      'goes on from the id of a frame and the place of a page, and knows those of another history',
+      'continues from the id of a frame or the place of a page, and refuses those of another history',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId } = await converse(client, 'hello')

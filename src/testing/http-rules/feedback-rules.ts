@@ -22,7 +22,7 @@ const feedbackIn = (message: UiMessage | undefined): Json | undefined => {
 export const feedbackRules: readonly HttpRule[] = [
   {
     id: 'FK4',
-    claim: 'keeps what a person says of an answer in its metadata, until they say something else',
+    claim: 'keeps a person’s feedback in the metadata of the answer, until they change it',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId, messageId } = await converse(client, 'hello')
@@ -31,11 +31,11 @@ export const feedbackRules: readonly HttpRule[] = [
       assert.equal(down.status, 200)
       const by = down.body.feedback?.by
       assert.equal(typeof by, 'string')
-      const { at, ...said } = down.body.feedback ?? {}
-      assert.deepEqual(said, { by, rating: 'down', comment })
+      const { at, ...feedback } = down.body.feedback ?? {}
+      assert.deepEqual(feedback, { by, rating: 'down', comment })
       assert.equal(Number.isNaN(Date.parse(at ?? '')), false)
       const page = await readMessages(client, threadId)
-      assert.deepEqual(feedbackIn(page.results[0]), [{ ...said, at }])
+      assert.deepEqual(feedbackIn(page.results[0]), [{ ...feedback, at }])
       assert.equal(page.seq, down.body.seq)
       const up = await give(client, messageId, { rating: 'up', threadId })
       assert.equal(up.body.feedback?.rating, 'up')
@@ -53,7 +53,7 @@ export const feedbackRules: readonly HttpRule[] = [
   {
     id: 'FK4',
     claim:
-      'refuses feedback that is malformed, on what is no answer, on another’s and while it is made',
+      'refuses feedback that is malformed, not on an answer, on another owner’s, or on a running turn',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId, messageId } = await converse(client, 'hello')

@@ -36,15 +36,15 @@ export interface PageBody<Item = UiMessage> {
   readonly queue: readonly ShownInput[]
 }
 
-/** A person with a browser, as far as a rule needs one. */
+/** A browser session, as far as a rule needs one. */
 export interface HttpClient {
   readonly baseUrl: string
   readonly headers: Headers
-  /** The answer is JSON or nothing; a rule says what it expects to find in it. */
+  /** The response is JSON or empty; `Body` is the rule's assertion. */
   get<Body>(path: string): Promise<Answer<Body>>
   send<Body>(method: string, path: string, body?: unknown): Promise<Answer<Body>>
   post<Body>(path: string, body?: unknown): Promise<Answer<Body>>
-  /** For answers that stream, and for requests that are odd. */
+  /** For streamed responses, and for unusual requests. */
   open(path: string, init?: RequestInit): Promise<Response>
 }
 
@@ -83,7 +83,7 @@ export function createHttpClient(
 const toRecord = (headers: RequestInit['headers']): Headers =>
   (headers ?? {}) as Readonly<Record<string, string>>
 
-/** An error says what kind it is and nothing of what is inside (HT1). */
+/** An error has a code and contains nothing internal (HT1). */
 export function assertError(
   answer: Answer<unknown>,
   status: number,

@@ -1,17 +1,17 @@
-/** What a rule may know of the server: where it is, and how to be somebody there. */
+/** What a rule gets: the server's address, and how to identify as an owner. */
 export interface HttpFixture {
-  /** Of a server that runs the demo model without a pause, with the demo tools (`holdfast/demo`). */
+  /** The address of a server that runs the demo model without a pause, with the demo tools (`holdfast/demo`). */
   readonly baseUrl: string
-  /** What identifies the one owner and the other, where the server knows more than one. */
+  /** The headers that identify one owner and the other, where the server has more than one. */
   readonly headersOf?: (owner: 'one' | 'other') => Readonly<Record<string, string>>
 }
 
-/** A promise of the HTTP contract as data: any runner can run it against any server. */
+/** One rule of the HTTP API as data: any runner can check it against any server. */
 export interface HttpRule {
   readonly id: string
   readonly claim: string
-  /** `two-owners`: only where the fixture can be two people. */
+  /** `two-owners`: only where the fixture has two owners. */
   readonly needs?: 'two-owners'
-  /** Resolves if the server keeps it, rejects with what it did instead. */
+  /** Resolves if the server follows the rule, rejects with what it did instead. */
   readonly check: (fixture: HttpFixture) => Promise<void>
 }

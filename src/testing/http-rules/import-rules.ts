@@ -42,7 +42,7 @@ const oldThread = (id: string, question: string) => ({
 export const importRules: readonly HttpRule[] = [
   {
     id: 'LE5',
-    claim: 'imports a thread, says what it read, and changes nothing the second time',
+    claim: 'imports a thread, reports what it read, and changes nothing the second time',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const thread = oldThread(newId('thread'), newId('user'))
@@ -61,7 +61,7 @@ export const importRules: readonly HttpRule[] = [
   },
   {
     id: 'LE6',
-    claim: 'shows a call that was refused as refused, in every format, and counts it so',
+    claim: 'shows a rejected call as rejected, in every format, and counts it so',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const id = newId('thread')
@@ -94,13 +94,13 @@ export const importRules: readonly HttpRule[] = [
     async check(fixture) {
       const client = createHttpClient(fixture)
       const [from, time] = [newId('thread'), Date.parse('2024-01-01T00:00:00Z')]
-      const said = (role: string, nth: number) => ({
+      const message = (role: string, nth: number) => ({
         ...{ id: newId(role), role, content: `${role} ${nth}` },
         createdAt: new Date(time + nth * 1_000).toISOString(),
       })
       const messages = [0, 2, 4, 6].flatMap((nth) => [
-        said('user', nth),
-        said('assistant', nth + 1),
+        message('user', nth),
+        message('assistant', nth + 1),
       ])
       await client.post('/api/import', { id: from, messages })
       for (const format of ['ui', 'vercel', 'entities', 'chat']) {
@@ -124,7 +124,7 @@ export const importRules: readonly HttpRule[] = [
   },
   {
     id: 'LE5',
-    claim: 'says with dryRun what an import would do, and writes nothing',
+    claim: 'reports with dryRun what an import would do, and writes nothing',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const thread = oldThread(newId('thread'), newId('user'))
@@ -141,7 +141,7 @@ export const importRules: readonly HttpRule[] = [
   },
   {
     id: 'PG7',
-    claim: 'leaves large results out of a page that asks for it, and gives them one by one',
+    claim: 'leaves large results out of a page on request, and returns them one by one',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const thread = oldThread(newId('thread'), newId('user'))

@@ -47,7 +47,7 @@ export const keepRules: readonly HttpRule[] = [
       assert.deepEqual(await list('&archived=1'), [second])
       assert.deepEqual(await list('&pinned=1'), [first])
       assert.deepEqual(await list('&pinned=1&archived=1'), [])
-      // A flag that is as it was is no news.
+      // Setting a flag to its current value stores nothing.
       assert.equal((await change(first, { pinned: true })).body.seq, both.body.seq)
       const back = await change(second, { archived: false, pinned: true })
       assert.deepEqual([back.body.pinned, back.body.archived], [true, false])
@@ -56,7 +56,7 @@ export const keepRules: readonly HttpRule[] = [
   },
   {
     id: 'FK2',
-    claim: 'takes a thread out of the archive when a message comes, and tells who follows it',
+    claim: 'removes a thread from the archive when a message arrives, and notifies its followers',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId } = await converse(client, 'hello')
@@ -70,7 +70,7 @@ export const keepRules: readonly HttpRule[] = [
   },
   {
     id: 'FK2',
-    claim: 'refuses flags that are none, and changes nothing then',
+    claim: 'refuses flags that are not booleans, and changes nothing',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const id = newId('thread')

@@ -9,7 +9,7 @@ import type { HttpRule } from './http-rule.ts'
 export const messageRules: readonly HttpRule[] = [
   {
     id: 'FD1',
-    claim: 'gives AI SDK messages, newest first, with the seq they were read at',
+    claim: 'returns AI SDK messages, newest first, with the seq they were read at',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId, messageId } = await converse(client, 'time in Oslo and weather there')
@@ -28,7 +28,7 @@ export const messageRules: readonly HttpRule[] = [
   },
   {
     id: 'FD1',
-    claim: 'says the name of the tool in each tool part where that is asked for',
+    claim: 'includes the tool’s name in each tool part on request',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId } = await converse(client, 'time in Oslo and weather there')
@@ -45,7 +45,7 @@ export const messageRules: readonly HttpRule[] = [
   },
   {
     id: 'FD2',
-    claim: 'gives AI SDK 4 messages with the final text as content',
+    claim: 'returns AI SDK 4 messages with the final text as content',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId, messageId } = await converse(client, 'search my notes for milk')
@@ -60,7 +60,7 @@ export const messageRules: readonly HttpRule[] = [
   },
   {
     id: 'FD5',
-    claim: 'gives the same thread as entity rows',
+    claim: 'returns the same thread as entity rows',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId } = await converse(client, 'weather in Rome')
@@ -72,7 +72,7 @@ export const messageRules: readonly HttpRule[] = [
   },
   {
     id: 'FD6',
-    claim: 'gives the chat view with commentary on each call',
+    claim: 'returns the chat view with commentary on each call',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId, messageId } = await converse(client, 'search my notes for milk')
@@ -86,7 +86,7 @@ export const messageRules: readonly HttpRule[] = [
   },
   {
     id: 'FD6',
-    claim: 'says in the chat view whether a turn is active, and which tool runs',
+    claim: 'shows in the chat view whether a turn is active, and which tool runs',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const threadId = newId('thread')
@@ -113,7 +113,7 @@ export const messageRules: readonly HttpRule[] = [
   },
   {
     id: 'PG2',
-    claim: 'gives the whole thread at every page size, in every format',
+    claim: 'returns the whole thread at every page size, in every format',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId } = await converse(client, 'call 30 tools', 'hello', 'weather in Paris')
@@ -135,7 +135,7 @@ export const messageRules: readonly HttpRule[] = [
   },
   {
     id: 'FD8',
-    claim: 'answers the older query in the older shape',
+    claim: 'responds to the older query in the older shape',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId } = await converse(client, 'weather in Rome', 'hello')
@@ -167,9 +167,9 @@ export const messageRules: readonly HttpRule[] = [
         const kinds = rows.body.results.map(({ entity }) => entity)
         assert.deepEqual(kinds, ['USER', 'TOOL', 'USER'])
       }
-      const asked = await client.get<Older>(`${path}?vercel_format=true&entity=USER&page_size=2`)
-      const roles = asked.body.results.map(({ role }) => role)
-      assert.deepEqual([roles, asked.body.has_more], [['user', 'user'], false])
+      const filtered = await client.get<Older>(`${path}?vercel_format=true&entity=USER&page_size=2`)
+      const roles = filtered.body.results.map(({ role }) => role)
+      assert.deepEqual([roles, filtered.body.has_more], [['user', 'user'], false])
       const called = await client.get<Older>(`${path}?vercel_format=true&entity=TOOL`)
       assert.equal(called.body.results.length, 1)
       const oldest = await client.get<Older>(`${path}?vercel_format=false&sort=creation_date`)
@@ -183,7 +183,7 @@ export const messageRules: readonly HttpRule[] = [
   },
   {
     id: 'FD1',
-    claim: 'leaves out the turn that is being produced, and says which',
+    claim: 'leaves out the turn that is being produced, and returns its id',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const threadId = newId('thread')
@@ -214,7 +214,7 @@ export const messageRules: readonly HttpRule[] = [
   },
   {
     id: 'HT3',
-    claim: 'refuses words that it does not know in the query of a page',
+    claim: 'refuses unknown values in the query of a page',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId } = await converse(client, 'hello')

@@ -46,7 +46,7 @@ export const originRules: readonly HttpRule[] = [
   },
   {
     id: 'HT4',
-    claim: 'answers its own pages',
+    claim: 'accepts requests of its own pages',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { origin } = new URL(fixture.baseUrl)

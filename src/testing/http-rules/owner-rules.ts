@@ -12,7 +12,7 @@ import type { HttpRule } from './http-rule.ts'
 export const ownerRules: readonly HttpRule[] = [
   {
     id: 'HT2',
-    claim: 'has nothing of another owner, in any route',
+    claim: 'shows nothing of another owner, in any route',
     needs: 'two-owners',
     async check(fixture) {
       const one = createHttpClient(fixture, 'one')
@@ -33,7 +33,7 @@ export const ownerRules: readonly HttpRule[] = [
       ]) {
         assertError(await other.get(path), 404)
       }
-      // As in a thread that was never there: whether there is one is nobody else's business.
+      // The same response as for a thread that never existed: another owner must not learn whether it exists.
       assert.equal((await other.open(`/api/chat/${threadId}/stream`)).status, 204)
       const [answer] = before.results
       for (const [method, path, body] of [
@@ -76,7 +76,7 @@ export const ownerRules: readonly HttpRule[] = [
   },
   {
     id: 'HT2',
-    claim: 'asks who somebody is before it says anything but that it is well',
+    claim: 'requires authentication for everything but its health',
     needs: 'two-owners',
     async check({ baseUrl }) {
       const nobody = createHttpClient({ baseUrl })

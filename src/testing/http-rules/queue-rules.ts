@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { ShownInput } from '../../views/queue-view.ts'
 import {
   openChat,
+  postChat,
   readChunks,
   readMessages,
   type Chunk,
@@ -33,7 +34,7 @@ const readQueue = async (client: HttpClient, threadId: string) => {
   return body.results
 }
 
-/** A turn that takes far longer than a rule; its stream, begun. */
+/** Starts a turn that takes far longer than a rule, and returns its open stream. */
 async function openSlow(client: HttpClient, threadId: string): Promise<Response> {
   const stream = await openChat(client, { threadId }, userText('slow tool 60'))
   assert.equal(stream.status, 200)
@@ -46,7 +47,7 @@ const rolesOf = async (client: HttpClient, threadId: string) =>
 export const queueRules: readonly HttpRule[] = [
   {
     id: 'IN1',
-    claim: 'answers a second message in its turn, each in its own response',
+    claim: 'answers a queued message after the running turn, each in its own response',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const threadId = newId('thread')
@@ -65,7 +66,7 @@ export const queueRules: readonly HttpRule[] = [
   {
     id: 'IN2',
     claim:
-      'shows what waits in the thread, in pages and in frames; it can be edited, moved and withdrawn',
+      'shows queued inputs in the thread, in pages and in frames; they can be edited, moved and withdrawn',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const threadId = newId('thread')
@@ -118,21 +119,25 @@ export const queueRules: readonly HttpRule[] = [
   },
   {
     id: 'IN3',
-    claim: 'lets what is said join the turn at its next step, and shows it where it joined',
+    claim: 'lets a steering message join the turn at its next step, and shows it where it joined',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const threadId = newId('thread')
       const first = await openChat(client, { threadId, query: '?sdk=7' }, userText('slow tool 5'))
       const start = await untilChunk(first, ({ type }) => type === 'tool-input-available')
       assert.ok(start)
-      const said = userText('weather in Paris')
-      const steered = await openChat(client, { threadId, query: '?sdk=7' }, said, {
+      const message = userText('weather in Paris')
+      const steered = await openChat(client, { threadId, query: '?sdk=7' }, message, {
         whenBusy: 'steer',
       })
       const chunks = await readChunks(steered)
       const types = typesOf(chunks)
       const at = types.indexOf('steering-message')
-      assert.deepEqual(chunks[at], { type: 'steering-message', id: said.id, parts: said.parts })
+      assert.deepEqual(chunks[at], {
+        type: 'steering-message',
+        id: message.id,
+        parts: message.parts,
+      })
       assert.ok(types.indexOf('tool-output-available') < at)
       assert.ok(types.indexOf('start-step', at) > at)
       assert.match(JSON.stringify(chunks.slice(at + 1)), /Paris/)
@@ -161,7 +166,7 @@ export const queueRules: readonly HttpRule[] = [
   },
   {
     id: 'IN5',
-    claim: 'holds what waits when it is stopped, and sends it on when a person says so',
+    claim: 'holds queued inputs when it is stopped, and releases them on request',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const threadId = newId('thread')
@@ -185,18 +190,18 @@ export const queueRules: readonly HttpRule[] = [
   },
   {
     id: 'IN6',
-    claim: 'takes the same input once, refuses its id with other content, and a bad whenBusy',
+    claim: 'stores the same input once, refuses its id with other content, and a bad whenBusy',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const threadId = newId('thread')
       const stream = await openSlow(client, threadId)
-      const said = userText('hello')
+      const message = userText('hello')
       const twice = [
-        await openChat(client, { threadId }, said),
-        await openChat(client, { threadId }, said),
+        await openChat(client, { threadId }, message),
+        await openChat(client, { threadId }, message),
       ]
       assert.equal((await readQueue(client, threadId)).length, 1)
-      const body = { id: threadId, messages: [userText('other', said.id)] }
+      const body = { id: threadId, messages: [userText('other', message.id)] }
       assertError(await client.post('/api/chat', body), 409, 'conflict')
       assertError(await client.post('/api/chat', { ...body, whenBusy: 'later' }), 400)
       await client.post(`/api/chat/${threadId}/stop`)
@@ -205,23 +210,97 @@ export const queueRules: readonly HttpRule[] = [
   },
   {
     id: 'IN2',
-    claim: 'is nobody else’s to see or to change',
+    claim: 'hides the queue from other owners, for reading and for changes',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const other = createHttpClient(fixture, 'other')
       if (JSON.stringify(client.headers) === JSON.stringify(other.headers)) return
       const threadId = newId('thread')
       const stream = await openSlow(client, threadId)
-      const said = userText('hello')
-      const waiting = await openChat(client, { threadId }, said)
+      const message = userText('hello')
+      const waiting = await openChat(client, { threadId }, message)
       const place = `/api/threads/${threadId}/queue`
       assertError(await other.get(place), 404)
-      assertError(await other.send('PATCH', `${place}/${said.id}`, { text: 'mine' }), 404)
-      assertError(await other.send('DELETE', `${place}/${said.id}`), 404)
+      assertError(await other.send('PATCH', `${place}/${message.id}`, { text: 'mine' }), 404)
+      assertError(await other.send('DELETE', `${place}/${message.id}`), 404)
       assertError(await other.post(`${place}/release`), 404)
       assert.equal((await readQueue(client, threadId)).length, 1)
       await client.post(`/api/chat/${threadId}/stop`)
       await Promise.all([stream, waiting].map(readChunks))
     },
   },
+  {
+    id: 'IN3',
+    claim:
+      'refuses every verb on the id of a message that joined a turn, waits, is hidden or is of another thread, and stores nothing',
+    async check(fixture) {
+      const client = createHttpClient(fixture)
+      const threadId = newId('thread')
+      const slow = await openChat(client, { threadId }, userText('slow tool 1'))
+      await untilChunk(slow, ({ type }) => type === 'tool-input-available')
+      const [steered, hidden, edited, queued] = ['a', 'b', 'c', 'd'].map((text) => userText(text))
+      if (!steered || !hidden || !edited || !queued) throw new Error('four messages')
+      const whenBusy = 'steer'
+      await readChunks(await openChat(client, { threadId }, steered, { whenBusy }))
+      await readChunks(await openChat(client, { threadId }, hidden))
+      await readChunks(await openChat(client, { threadId }, edited, { messageId: hidden.id }))
+      const other = userText('elsewhere')
+      await readChunks(await openChat(client, { threadId: newId('thread') }, other))
+
+      const thread = `/api/threads/${threadId}`
+      /** What a verb could change; a turn that runs writes on. */
+      const read = async () => {
+        const { results } = await readMessages(client, threadId)
+        const shown = results.map(({ id, role, metadata }) => ({ id, role, metadata }))
+        return { shown, queue: await readQueue(client, threadId) }
+      }
+      const refuseAll = async (id: string, ...except: readonly string[]) => {
+        const before = await read()
+        const edit = { messageId: id }
+        const verbs: Readonly<Record<string, () => Promise<Response>>> = {
+          edit: () => openChat(client, { threadId }, userText('other words'), edit),
+          'edit under its id': () => openChat(client, { threadId }, userText('other', id), edit),
+          regenerate: () =>
+            postChat(client, {
+              id: threadId,
+              trigger: 'regenerate-message',
+              ...edit,
+              messages: [],
+            }),
+          show: () => postTo(client, `${thread}/messages/${id}/show`, {}),
+          fork: () => postTo(client, `${thread}/fork`, { messageId: id }),
+          feedback: () =>
+            postTo(client, `/api/messages/${id}/feedback`, { rating: 'up', threadId }),
+        }
+        for (const [verb, call] of Object.entries(verbs)) {
+          if (except.includes(verb)) continue
+          const response = await call()
+          assert.notEqual(response.status, 200, verb)
+          const body = (await response.json()) as { readonly error?: { readonly code: string } }
+          const isTaken = verb === 'edit under its id' && body.error?.code === 'conflict'
+          assert.deepEqual(
+            [verb, response.status, body.error?.code],
+            [verb, ...(isTaken ? [409, 'conflict'] : [404, 'message-not-found'])],
+          )
+        }
+        assert.deepEqual(await read(), before)
+      }
+      await refuseAll(steered.id)
+      // A hidden message can be shown again, and is not an answer (FK4); one of another thread is new under its id here.
+      await refuseAll(hidden.id, 'show', 'feedback')
+      await refuseAll(other.id, 'edit under its id')
+      const stream = await openSlow(client, threadId)
+      const waiting = await openChat(client, { threadId }, queued)
+      await refuseAll(queued.id)
+      await Promise.all([stream.body?.cancel(), waiting.body?.cancel()])
+      await client.post(`/api/chat/${threadId}/stop`, {})
+    },
+  },
 ]
+
+const postTo = (client: HttpClient, path: string, body: object): Promise<Response> =>
+  client.open(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })

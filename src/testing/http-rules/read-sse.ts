@@ -4,7 +4,7 @@ import { createSseDecoder, type SseComment, type SseEvent } from '../../protocol
 export function readSse(
   body: ReadableStream<Uint8Array>,
 ): AsyncGenerator<SseEvent | SseComment, void> {
-  // Taken at once: Node closes the body of a response that is collected before anybody reads it.
+  // The iterator is acquired at once: Node closes the body of a response that is garbage-collected before it is read.
   return readItems(body.values())
 }
 

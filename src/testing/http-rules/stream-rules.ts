@@ -44,15 +44,15 @@ export const streamRules: readonly HttpRule[] = [
       assert.equal(await idle.text(), '')
       const replayed = await readChunks(await client.open(`${path}?message=${messageId}`))
       assert.deepEqual(replayed[0], chunks[0])
-      const said = (all: typeof chunks) =>
+      const textOf = (all: typeof chunks) =>
         all
           .map(({ type, delta }) =>
             type === 'text-delta' && typeof delta === 'string' ? delta : '',
           )
           .join('')
-      assert.equal(said(replayed), said(chunks))
+      assert.equal(textOf(replayed), textOf(chunks))
       assertError(await client.get(`${path}?message=${newId('msg')}`), 404, 'message-not-found')
-      // A client that resumes a chat which nobody has written to yet must not end in an error.
+      // Resuming a chat without messages must not be an error.
       const unwritten = `/api/chat/${newId('thread')}/stream`
       assert.equal((await client.open(unwritten)).status, 204)
       assertError(await client.get(`${unwritten}?message=${messageId}`), 404, 'thread-not-found')
@@ -61,20 +61,20 @@ export const streamRules: readonly HttpRule[] = [
   },
   {
     id: 'RS1',
-    claim: 'runs on although nobody reads',
+    claim: 'keeps running without a reader',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const threadId = newId('thread')
       const stream = await openChat(client, { threadId }, userText('slow tool 1'))
       await untilChunk(stream, isProgress)
-      // Reading on elsewhere is how the end is waited for; the first reader is gone.
+      // A second stream is used to wait for the end; the first reader is gone.
       const chunks = await readChunks(await client.open(`/api/chat/${threadId}/stream`))
       assert.ok(typesOf(chunks).includes('text-delta'))
     },
   },
   {
     id: 'ST1',
-    claim: 'stops, closes on the wire what it closes, and goes on with the next message',
+    claim: 'stops, streams the end of what it closes, and answers the next message',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const threadId = newId('thread')

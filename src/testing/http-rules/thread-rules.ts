@@ -14,7 +14,7 @@ type ThreadList = Omit<PageBody<ThreadBody>, 'seq' | 'live'>
 export const threadRules: readonly HttpRule[] = [
   {
     id: 'HT1',
-    claim: 'creates a thread, with or without an id, and gives an existing one back',
+    claim: 'creates a thread, with or without an id, and returns an existing one',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const id = newId('thread')

@@ -30,7 +30,7 @@ export const toolCallRules: readonly HttpRule[] = [
   },
   {
     id: 'CL8',
-    claim: 'gives one call, whole',
+    claim: 'returns one call with its whole result',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId, messageId } = await converse(client, 'weather in Paris')
@@ -59,7 +59,7 @@ export const toolCallRules: readonly HttpRule[] = [
   },
   {
     id: 'CL5',
-    claim: 'says of a call that failed why, and of the others what they gave',
+    claim: 'returns the error of a failed call, and the results of the others',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { messageId } = await converse(client, 'fail tool')

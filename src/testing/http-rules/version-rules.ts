@@ -28,6 +28,12 @@ const regenerate = async (client: HttpClient, threadId: string) =>
 const show = (client: HttpClient, threadId: string, id: string) =>
   client.post<ShownBody>(`/api/threads/${threadId}/messages/${encodeURIComponent(id)}/show`)
 
+interface ImportBody {
+  readonly messages: number
+  readonly skipped: number
+  readonly failed: readonly unknown[]
+}
+
 interface ShownBody {
   readonly messageId: string
   readonly version: string
@@ -43,7 +49,38 @@ export const versionRules: readonly HttpRule[] = [
   {
     id: 'VR1',
     claim:
-      'keeps the answer that is made anew as a version, says so live and in pages, and shows it again',
+      'takes an exported thread with its versions, which are shown again as before, and changes nothing twice',
+    async check(fixture) {
+      const client = createHttpClient(fixture)
+      const [id, question] = [newId('thread'), newId('user')]
+      const [first, second] = [newId('answer'), newId('answer')]
+      const answer = (message: string, text: string) => ({
+        ...{ id: message, role: 'assistant', parts: [{ type: 'text', text }] },
+      })
+      const place = { version: first, follows: `${question}@1`, nth: 0, hiddenSeq: 9 }
+      const exported = {
+        ...{ id, order: 'oldest-first' },
+        messages: [userText('Hello', question), answer(second, 'Two')],
+        hiddenMessages: [{ ...answer(first, 'One'), ...place }],
+      }
+      const imported = await client.post<ImportBody>('/api/import', exported)
+      const { messages, skipped, failed } = imported.body
+      assert.deepEqual([imported.status, messages, skipped, failed], [200, 3, 0, []])
+      const before = await readMessages(client, id)
+      const versions = { ids: [first, second], shown: second }
+      assert.deepEqual(versionsIn(before.results[0]), versions)
+      const again = await client.post<ImportBody>('/api/import', exported)
+      assert.deepEqual([again.body.messages, again.body.skipped], [3, 3])
+      assert.deepEqual(await readMessages(client, id), before)
+      assert.equal((await show(client, id, first)).status, 200)
+      const after = await readMessages(client, id)
+      assert.deepEqual(versionsIn(after.results[0]), { ...versions, shown: first })
+      assert.equal(after.results.length, 2)
+    },
+  },
+  {
+    id: 'VR1',
+    claim: 'keeps a regenerated answer as a version, live and in pages, and shows it again',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId, messageId } = await converse(client, 'hello')
@@ -70,8 +107,7 @@ export const versionRules: readonly HttpRule[] = [
   },
   {
     id: 'VR1',
-    claim:
-      'keeps a message that is edited with all below it, and gives each version an id of its own',
+    claim: 'keeps an edited message with all below it, and gives each version an id of its own',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId } = await converse(client, 'hello')
@@ -88,7 +124,7 @@ export const versionRules: readonly HttpRule[] = [
       assert.deepEqual([shown.body.messageId, shown.body.version], [first.id, versions?.ids[0]])
       const [, third] = (await readMessages(client, threadId)).results
       assert.deepEqual(third?.parts, [{ type: 'text', text: 'hello' }])
-      // A client that sends back what it was shown does not make it its own.
+      // A client that sends back the server's metadata must not overwrite it.
       const back = { ...userText('and again', first.id), metadata: third?.metadata }
       await readChunks(await openChat(client, { threadId }, back, { messageId: first.id }))
       const [, fourth] = (await readMessages(client, threadId)).results
@@ -111,7 +147,7 @@ export const versionRules: readonly HttpRule[] = [
   },
   {
     id: 'VR1',
-    claim: 'knows no version that is not there, or of another thread',
+    claim: 'refuses a version that does not exist, or of another thread',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId, messageId } = await converse(client, 'hello')
@@ -126,7 +162,7 @@ export const versionRules: readonly HttpRule[] = [
   },
   {
     id: 'VR3',
-    claim: 'says which calls of the path that is left took effect and stay done',
+    claim: 'returns the calls of the path that is left which took effect and are not undone',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId, messageId } = await converse(client, 'hello')
@@ -143,7 +179,7 @@ export const versionRules: readonly HttpRule[] = [
   },
   {
     id: 'VR4',
-    claim: 'forks a thread at a message into one of its own that says where it came from',
+    claim: 'forks a thread at a message into an independent one that records its origin',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId, messageId } = await converse(client, 'weather in Paris')

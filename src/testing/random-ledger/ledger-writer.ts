@@ -5,7 +5,7 @@ import { type CallId, type MessageId, parseCallId, parseMessageId } from '../../
 import { callsOf, type Turn } from '../../core/message.ts'
 import type { Random } from '../random.ts'
 
-/** Writes a ledger event by event and knows, by the fold, what state the open turn is in. */
+/** Writes a ledger event by event, and has the state of the open turn by the fold. */
 export interface LedgerWriter {
   readonly random: Random
   readonly events: readonly NewEvent[]
@@ -31,7 +31,7 @@ export function createLedgerWriter(random: Random, name: string): LedgerWriter {
     if (turn === undefined) throw new Error('No turn has been started.')
     return turn
   }
-  // Most events share their time with the one before: nothing may be ordered by a clock (LG1).
+  // Most events share their time with the one before: no code may order by a clock (LG1).
   const tick = (): number => {
     if (random.chance(0.4)) at += random.int(50)
     return at

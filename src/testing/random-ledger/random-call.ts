@@ -32,7 +32,7 @@ export function randomOrigin(random: Random, id: CallId): CallOrigin {
 export const randomInput = (random: Random): Json =>
   random.chance(0.9) ? randomObject(random) : randomJson(random)
 
-/** What ends a call that has its arguments. */
+/** The outcome of a call that has its arguments. */
 export function randomOutcome(random: Random): CallOutcome {
   if (random.chance(0.7)) {
     return withDefined(

@@ -30,7 +30,7 @@ export function randomText(random: Random, most = 8): string {
   return Array.from({ length: random.int(most + 1) }, () => random.pick(words)).join(' ')
 }
 
-/** Pieces that give the text again. A code point is never split between two (LG8). */
+/** Pieces that concatenate to the text. A code point is never split between two (LG8). */
 export function splitText(random: Random, text: string): readonly string[] {
   const pieces: string[] = []
   let piece = ''
@@ -45,7 +45,7 @@ export function splitText(random: Random, text: string): readonly string[] {
   return pieces
 }
 
-/** Each is a result (LG9); most have been taken for "none" somewhere. */
+/** Each is a result (LG9); most have been mistaken for "none" somewhere. */
 const bareValues: readonly Json[] = ['', 0, false, null, [], {}, -1.5e-7, true, 'null', '{']
 
 export function randomJson(random: Random, depth = 3): Json {
@@ -80,7 +80,7 @@ export function writeJson(random: Random, value: Json): string {
 const escapeUnit = (unit: string): string =>
   `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-/** Arguments that never become whole: cut off, or not JSON from some place on. */
+/** Arguments that never become complete: cut off, or not JSON from some position on. */
 export function breakJson(random: Random, text: string): string {
   const characters = Array.from(text)
   const cut = characters.slice(0, random.int(characters.length + 1)).join('')

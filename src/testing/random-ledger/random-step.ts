@@ -20,10 +20,10 @@ import {
 } from './random-call.ts'
 import { withDefined } from '../../core/with-defined.ts'
 
-/** What is still to come of something that streams. */
+/** The rest of a block or a call that streams. */
 type Streaming =
   | { readonly kind: 'block'; readonly block: string; readonly pieces: string[] }
-  /** `revised`: written by a loop that says its arguments anew each time (CL11). */
+  /** `revised`: written by a loop that repeats its arguments each time (CL11). */
   | {
       readonly kind: 'call' | 'revised'
       readonly id: CallId
@@ -33,8 +33,8 @@ type Streaming =
     }
 
 /**
- * The model's part of a step: blocks, items and calls, interleaved as providers interleave them.
- * False if it broke off, with blocks and calls half said.
+ * The model's part of a step: blocks, items and calls, interleaved as providers interleave them. False if it
+ * broke off, with unfinished blocks and calls.
  */
 export function playModel(writer: LedgerWriter, maxCalls: number): boolean {
   const { random } = writer
@@ -61,7 +61,7 @@ export function playModel(writer: LedgerWriter, maxCalls: number): boolean {
 }
 
 function beginBlock({ random, add, turn }: LedgerWriter): Streaming {
-  // Providers use the same few ids in every step; only those that are open differ.
+  // Providers use the same few ids in every step; only those of open blocks differ.
   const open = new Set(turn().steps.at(-1)?.parts.map(openBlockOf))
   let number = 0
   while (open.has(String(number))) number += 1
@@ -100,14 +100,14 @@ function beginCall(writer: LedgerWriter): readonly Streaming[] {
 const approvalFor = ({ random }: LedgerWriter, providerExecuted: boolean) =>
   !providerExecuted && random.chance(0.3) ? 'required' : 'not-required'
 
-/** Says the next thing of a block or a call; false when there is no more. */
+/** Writes the next piece of a block or a call; false when there is none left. */
 function playStreaming(writer: LedgerWriter, track: Streaming): boolean {
   const { random, add } = writer
   const piece = track.pieces.shift()
   if (track.kind === 'block') {
     const { block } = track
     const providerMetadata = random.chance(0.2) ? randomMetadata(random) : undefined
-    // A signature may come by itself.
+    // A signature may arrive by itself.
     if (piece !== undefined && providerMetadata !== undefined && random.chance(0.5)) {
       add({ type: 'text-appended', block, delta: '', providerMetadata })
       add({ type: 'text-appended', block, delta: piece })
@@ -119,7 +119,7 @@ function playStreaming(writer: LedgerWriter, track: Streaming): boolean {
       )
       return true
     }
-    // One that is never ended is closed with its step.
+    // A block without an end is closed with its step.
     if (random.chance(0.85)) {
       add(withDefined({ type: 'text-ended', block } as const, { providerMetadata }))
     }
@@ -159,7 +159,7 @@ function originOf({ id, providerCallId, name, dynamic, providerExecuted }: Call)
   return withDefined({ id, providerCallId, name }, { dynamic, providerExecuted })
 }
 
-/** Moves one call that is ready or running; false if there is none. */
+/** Advances one call that is ready or running; false if there is none. */
 export function playTool(writer: LedgerWriter): boolean {
   const { random, add } = writer
   const movable = [...callsOf(writer.turn())].filter(
@@ -192,7 +192,7 @@ export function playTool(writer: LedgerWriter): boolean {
   return true
 }
 
-/** What a client answers for the calls that are its own to run. */
+/** The results of calls that the client runs. */
 export function playClient(writer: LedgerWriter): void {
   for (const call of callsOf(writer.turn())) {
     if (call.state !== 'ready' && call.state !== 'running') continue

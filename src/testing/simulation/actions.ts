@@ -79,7 +79,7 @@ function answerWaitingCall(cluster: Cluster, threadId: ThreadId, process: Simula
   decide(cluster, threadId, someProcess(cluster), by, [randomDecision(cluster, call)])
 }
 
-/** A client sends a message again, at times while somebody else regenerates its answer. */
+/** A client sends a message again, at times while another user regenerates its answer. */
 function sendAgain(
   cluster: Cluster,
   messageActions: MessageActions,

@@ -7,8 +7,9 @@ import type { InputQueue } from '../../core/queued-input.ts'
 import type { Report } from './report.ts'
 
 /**
- * What one commit may do with what waits. Written apart from the plan of the engine, so that a wrong plan shows: the next
- * input is answered in its order (IN2), one that interrupts before all others (IN4), and none waits for nobody.
+ * Checks what one commit does with the queue. Written independently of the engine's planning, so that a wrong plan
+ * shows: inputs are answered in order (IN2), an interrupting one before all others (IN4), and none is left in a thread
+ * that nothing runs.
  */
 export function checkQueue(
   before: ThreadView,
@@ -42,14 +43,14 @@ function findDue(queue: InputQueue, fresh: readonly LedgerEvent[]): MessageId | 
   return ready.find(({ mode }) => !isStopped || mode === 'interrupt')?.id
 }
 
-/** An input joins behind a step that ended, with no call under way (IN3). */
+/** An input joins after a step that has ended, with no call open (IN3). */
 export function checkJoin(turn: Turn, messageId: MessageId, report: Report): void {
   const isBehindStep = turn.steps.at(-1)?.status === 'ended'
   if (isBehindStep && ![...callsOf(turn)].some(isOpenCall)) return
   report('IN3', `${messageId} joined ${turn.id} in the middle of a step`)
 }
 
-/** Each input that was stored to wait is answered once, withdrawn, or waits still (IN6). */
+/** Each queued input is answered once, withdrawn, or still queued (IN6). */
 export function checkAnsweredOnce(
   events: readonly LedgerEvent[],
   queue: InputQueue,
@@ -68,7 +69,7 @@ export function checkAnsweredOnce(
     if (event.type === 'input-joined' || event.type === 'input-withdrawn') {
       countOf(event.messageId).done++
     }
-    // An edit that keeps the id replaces what was answered.
+    // An edit that keeps the id replaces a message that was answered.
     if (event.type === 'message-added' && !retired.has(event.messageId)) {
       const count = counts.get(event.messageId)
       if (count !== undefined) count.done++

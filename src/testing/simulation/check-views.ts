@@ -94,7 +94,7 @@ export function checkPrompt(
     // A run that lost its lease may still send a prompt of an older state; only the newest turn is checked.
     if (turn?.role !== 'assistant') continue
     if ((joinedInputs(turn).at(-1) ?? turn.replyTo) !== last) continue
-    // A person may reopen a call at any time; the run learns of it with its next commit, so a prompt until then is right.
+    // A person may reopen a call at any time; the run sees it with its next commit, so a prompt before that is correct.
     const reopened = new Set(
       events.flatMap((event) =>
         event.type === 'call-resolved' && event.seq > runSeq ? [event.callId] : [],

@@ -2,7 +2,7 @@ import type { foldThread } from '../../core/fold-thread.ts'
 import { type ErrorCode, HoldfastError } from '../../core/holdfast-error.ts'
 import { parseOwnerId, parseThreadId, type Seq, type ThreadId } from '../../core/ids.ts'
 import type { Holdfast } from '../../engine/create-holdfast.ts'
-import type { HoldfastOptions } from '../../engine/options.ts'
+import type { HoldfastOptions } from '../../engine/options/options.ts'
 import type { Store } from '../../store/store.ts'
 import type { Random } from '../random.ts'
 import type { CoverageKind } from './coverage.ts'
@@ -18,7 +18,7 @@ import type { Scheduler } from './scheduler.ts'
 import { createProcess, type SimulatedProcess } from './simulated-process.ts'
 import { createViewer, type Viewer } from './viewer.ts'
 
-/** What a link has to show, from its making to the end. */
+/** The thread and seq that a link must show for as long as it exists. */
 export interface SharedLink {
   readonly id: string
   readonly threadId: ThreadId
@@ -32,9 +32,9 @@ export interface Cluster {
   readonly profile: FaultProfile
   readonly store: Store
   readonly threads: readonly ThreadId[]
-  /** Those that were made of them and not deleted. */
+  /** Forks of these threads that were not deleted. */
   readonly forks: Set<ThreadId>
-  /** The links that were made. */
+  /** All links that were created. */
   readonly links: SharedLink[]
   readonly fileStore: SimulatedFiles
   /** The addresses of all files that were uploaded. */
@@ -42,9 +42,9 @@ export interface Cluster {
   readonly processes: readonly SimulatedProcess[]
   readonly viewers: readonly Viewer[]
   readonly requests: Requests
-  /** Faults are off: from here on everything that is open must come to its end. */
+  /** Faults are off: from here on everything that is open must end. */
   readonly isQuiescing: boolean
-  /** A violation was reported: what follows from it is of no interest, so the run ends. */
+  /** A violation was reported: the run ends, because what follows from it is not informative. */
   readonly isBroken: boolean
   readonly oracleOf: (threadId: ThreadId) => Oracle
   readonly newId: (kind: string) => string
@@ -210,7 +210,7 @@ export interface Request<Answer> {
   readonly label: string
   readonly send: () => Promise<Answer>
   readonly onAnswer: (answer: Answer) => void
-  /** Error codes that are right answers to this request, besides `store-failed` and that the store takes nothing now. */
+  /** Error codes that are valid responses to this request, besides `store-failed` and temporary faults of the store. */
   readonly faults?: readonly ErrorCode[]
 }
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Call, needsPerson } from '../../core/call.ts'
 import type { ThreadId } from '../../core/ids.ts'
 import { callsOf, isTurn } from '../../core/message.ts'
-import type { DecisionRequest, DecisionResult } from '../../engine/decide.ts'
+import type { DecisionRequest, DecisionResult } from '../../engine/calls/decide.ts'
 import type { Cluster } from './cluster.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 
@@ -64,7 +64,10 @@ export function decide(
       process.holdfast.decide({
         threadId,
         by,
-        decisions: decisions.map(({ callId: toolCallId, ...said }) => ({ ...said, toolCallId })),
+        decisions: decisions.map(({ callId: toolCallId, ...decision }) => ({
+          ...decision,
+          toolCallId,
+        })),
       }),
     onAnswer(answers) {
       for (const [index, answer] of answers.entries()) {

@@ -1,7 +1,7 @@
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { FileStore } from '../../files/file-store.ts'
 import type { Seq, ThreadId } from '../../core/ids.ts'
-import type { HoldfastOptions } from '../../engine/options.ts'
+import type { HoldfastOptions } from '../../engine/options/options.ts'
 import type { ShareRecords } from '../../store/share-records.ts'
 import type { FileRecords } from '../../store/file-records.ts'
 import type { Append } from '../../store/plan-commit.ts'
@@ -10,13 +10,15 @@ import type { Random } from '../random.ts'
 import type { CoverageKind } from './coverage.ts'
 import type { Scheduler } from './scheduler.ts'
 
-/** What a seed decides before it begins: the size of the cluster, its engine options, and how likely each fault is. */
+/**
+ * What a seed decides before it begins: the size of the cluster, its engine options, and the probability of each fault.
+ */
 export interface FaultProfile {
   readonly processes: number
   readonly threads: number
   readonly viewers: number
   readonly actions: number
-  /** Whether the store can tell that a holder is dead, or must wait for its lease to run out. */
+  /** Whether the store can tell that a lease holder is dead, or must wait for its lease to expire. */
   readonly noticesDeath: boolean
   /** Probabilities, each per store call or notification. */
   readonly crash: number
@@ -99,7 +101,7 @@ export interface FaultInjectingStoreParts {
   readonly kill: (how: CoverageKind) => void
   readonly observe: (appends: readonly Append[], results: readonly AppendResult[]) => Promise<void>
   readonly onStopRequested: (threadId: ThreadId) => void
-  /** A call that carries events failed, or its caller cannot know whether it was done. */
+  /** A call that carries events failed, or its caller cannot know whether it succeeded. */
   readonly onFault: () => void
 }
 
@@ -218,9 +220,11 @@ export function createFaultInjectingStore(parts: FaultInjectingStoreParts): Faul
           readPlace: (thread: ThreadId, seq: Seq) =>
             call('read place', async () => (await store.readPlace?.(thread, seq)) ?? null),
         }),
-    readMessage: (...asked) => call('read message', () => store.readMessage(...asked)),
-    findTurn: (...asked) => call('find turn', () => store.findTurn(...asked)),
-    readCall: (...asked) => call('read call', () => store.readCall(...asked)),
+    readMessage: (...args) => call('read message', () => store.readMessage(...args)),
+    findInput: (...args) =>
+      call('find input', async () => (await store.findInput?.(...args)) ?? null),
+    findTurn: (...args) => call('find turn', () => store.findTurn(...args)),
+    readCall: (...args) => call('read call', () => store.readCall(...args)),
     requestStop(threadId, only) {
       const work = () => {
         parts.onStopRequested(threadId)
@@ -250,21 +254,21 @@ const wrapRecords = (files: FileRecords, call: Call): FileRecords => ({
   begin: (file) => call('begin file', () => files.begin(file), true),
   finish: (file, most) => call('finish file', () => files.finish(file, most), true),
   read: (id) => call('read file', () => files.read(id)),
-  reserve: (...asked) => call('reserve files', () => files.reserve(...asked), true),
+  reserve: (...args) => call('reserve files', () => files.reserve(...args), true),
   ownerBytes: (ownerId) => call('owner bytes', () => files.ownerBytes(ownerId)),
   claimUnused: (query) => call('claim unused', () => files.claimUnused(query), true),
-  name: (...asked) => call('name files', () => files.name(...asked), true),
+  name: (...args) => call('name files', () => files.name(...args), true),
   forget: (ids) => call('forget files', () => files.forget(ids), true),
 })
 
 const wrapShares = (shares: ShareRecords, call: Call): ShareRecords => ({
   begin: (share) => call('begin share', () => shares.begin(share), true, false),
-  add: (...asked) => call('add to share', () => shares.add(...asked), true, false),
+  add: (...args) => call('add to share', () => shares.add(...args), true, false),
   finish: (share) => call('finish share', () => shares.finish(share), true, false),
   read: (id) => call('read share', () => shares.read(id)),
   readTexts: (query) => call('read shared texts', () => shares.readTexts(query)),
   list: (threadId) => call('list shares', () => shares.list(threadId)),
-  remove: (...asked) => call('remove share', () => shares.remove(...asked), true, false),
+  remove: (...args) => call('remove share', () => shares.remove(...args), true, false),
 })
 
 const wrapFiles = (files: FileStore, call: Call): FileStore => ({
@@ -278,11 +282,11 @@ function describe({ events, lease, threadId, expectedSeq }: Append): string {
   const types = events.map((event) =>
     'callId' in event ? `${event.type}(${event.callId})` : event.type,
   )
-  const words = [
+  const fields = [
     threadId,
     ...(expectedSeq === undefined ? [] : [`at ${expectedSeq}`]),
     // Without its fence: stores number fences differently, and traces of two stores must be equal.
     ...(lease === undefined ? [] : [lease.kind]),
   ]
-  return `${words.join(' ')}: ${types.join(' ')}`
+  return `${fields.join(' ')}: ${types.join(' ')}`
 }

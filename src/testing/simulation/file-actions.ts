@@ -6,7 +6,7 @@ import type { Cluster } from './cluster.ts'
 import { unusedMs } from './simulated-files.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 
-/** A user uploads a file. Its id is no part of the trace: it differs in every run. */
+/** A user uploads a file. Its id is no part of the trace, because it differs in every run. */
 export function uploadFile(cluster: Cluster, process: SimulatedProcess): void {
   const name = cluster.newId('file')
   let file: FileRecord | null = null
@@ -27,13 +27,13 @@ export function uploadFile(cluster: Cluster, process: SimulatedProcess): void {
   })
 }
 
-/** One of the files that were uploaded last, as a part of a message; it may have been collected since. */
+/** One of the last uploaded files, as a part of a message; it may have been collected since. */
 export function someFile({ random, uploads, isQuiescing }: Cluster): readonly UserPart[] {
   if (isQuiescing || uploads.length === 0 || random.chance(0.4)) return []
   return [{ type: 'file', mediaType: 'text/plain', url: random.pick(uploads.slice(-3)) }]
 }
 
-/** Somebody collects what nothing names: each process does so by itself, though seldom. */
+/** Collects files that nothing refers to: each process also does so by itself, though seldom. */
 export function collectFiles(cluster: Cluster, process: SimulatedProcess): void {
   cluster.requests.submit({
     process: process.name,
@@ -45,7 +45,7 @@ export function collectFiles(cluster: Cluster, process: SimulatedProcess): void 
   })
 }
 
-/** A user deletes a fork: what only it named goes with it. */
+/** A user deletes a fork: files that only it referred to are deleted with it. */
 export function deleteFork(cluster: Cluster, process: SimulatedProcess): void {
   const id = [...cluster.forks].at(-1)
   if (id === undefined) return
@@ -59,8 +59,8 @@ export function deleteFork(cluster: Cluster, process: SimulatedProcess): void {
 }
 
 /**
- * Once all that is unused has been collected: no file is lost that a message names, and none is kept that no thread has
- * ever named (FL2).
+ * After all unused files have been collected: no file is lost that a message refers to, and none is kept that no thread
+ * has ever referred to (FL2).
  */
 export async function checkFiles(cluster: Cluster, process: SimulatedProcess): Promise<void> {
   const { report, store, fileStore } = cluster
@@ -90,7 +90,7 @@ async function collectAll(cluster: Cluster, process: SimulatedProcess): Promise<
   const collected = { isDone: false }
   const later = cluster.scheduler.now() + unusedMs + reservedMs
   while (await cluster.scheduler.step(later)) {
-    // What was uploaded or reserved last becomes unused.
+    // The last uploads and reservations become unused.
   }
   void process.holdfast.files.collect().finally(() => {
     collected.isDone = true
@@ -100,7 +100,7 @@ async function collectAll(cluster: Cluster, process: SimulatedProcess): Promise<
   }
 }
 
-/** Longer than a file is kept for a message that may still come. */
+/** Longer than a file is kept for a message that may still arrive. */
 const reservedMs = 150_000
 
 const idsOf = (parts: readonly UserPart[]): readonly FileId[] =>

@@ -1,12 +1,12 @@
 import type { Seq, ThreadId } from '../../core/ids.ts'
 import type { Message } from '../../core/message.ts'
-import type { FeedbackResult } from '../../engine/give-feedback.ts'
+import type { FeedbackResult } from '../../engine/threads/give-feedback.ts'
 import { toSharedMessage } from '../../views/shared-message.ts'
 import { findDifference } from './check-views.ts'
 import type { Cluster, SharedLink } from './cluster.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 
-/** A user rates an answer, shown or hidden, or takes that back (FK4). */
+/** A user rates an answer, visible or hidden, or withdraws the rating (FK4). */
 export function giveFeedback(
   cluster: Cluster,
   threadId: ThreadId,
@@ -30,26 +30,26 @@ export function giveFeedback(
       if (answer.kind !== 'given') return
       cluster.count('feedback')
       const { seq } = answer
-      const said = oracle.events.findLast(
+      const given = oracle.events.findLast(
         (event) =>
           event.seq <= seq &&
           event.type === 'feedback-given' &&
           event.turnId === id &&
           event.by === by,
       )
-      const stored = said?.type === 'feedback-given' ? said.rating : null
+      const stored = given?.type === 'feedback-given' ? given.rating : null
       if (stored !== rating) report('FK4', `${by} said ${rating} of ${id}, and ${stored} is stored`)
     },
   })
 }
 
-/** A user shares a thread: the link shows what was shown at its seq (FK5). */
+/** A user shares a thread: the link shows what was visible at its seq (FK5). */
 export function shareThread(cluster: Cluster, threadId: ThreadId, process: SimulatedProcess): void {
   let id = ''
   cluster.requests.submit<{ readonly kind: string; readonly seq?: Seq }>({
     process: process.name,
     label: `share ${threadId}`,
-    // Without its id, which no seed decides.
+    // Without its id, which is random and not decided by the seed.
     async send() {
       const answer = await process.holdfast.shares.create(threadId)
       if (answer.kind !== 'shared') return { kind: answer.kind }
@@ -66,7 +66,7 @@ export function shareThread(cluster: Cluster, threadId: ThreadId, process: Simul
   })
 }
 
-/** Also at the end, when everything has been done to the thread that is done to one. */
+/** Called again at the end, after all other actions on the thread. */
 export async function checkLink(
   cluster: Cluster,
   { id, threadId, seq }: SharedLink,

@@ -1,20 +1,20 @@
 import { type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts'
-import type { NamedSendRequest, SendResult } from '../../engine/send.ts'
+import type { NamedSendRequest, SendResult } from '../../engine/input/send.ts'
 import { userText } from './check-views.ts'
 import type { Cluster } from './cluster.ts'
 import { someFile } from './file-actions.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 
-/** What users do with messages. Remembers which were accepted, so that `checkEnd` can look for them. */
+/** What users do with messages. Records which were accepted, so that `checkEnd` can look for them. */
 export interface MessageActions {
   readonly accepted: ReadonlyMap<ThreadId, ReadonlySet<MessageId>>
   send(threadId: ThreadId, process: SimulatedProcess): void
-  /** Sends a message again under its id, as a client does that got no answer. */
+  /** Sends a message again under its id, like a client that got no response. */
   repeat(threadId: ThreadId, process: SimulatedProcess): void
   edit(threadId: ThreadId, process: SimulatedProcess): void
   regenerate(threadId: ThreadId, process: SimulatedProcess): void
   continue(threadId: ThreadId, process: SimulatedProcess): void
-  /** Edits, moves or withdraws what waits, or sends on what is held. */
+  /** Edits, moves or withdraws queued inputs, or releases held ones. */
   changeQueue(threadId: ThreadId, process: SimulatedProcess): void
 }
 
@@ -34,7 +34,7 @@ export function createMessageActions(cluster: Cluster): MessageActions {
             JSON.stringify(event.parts).includes(userText(id))),
       )
 
-  /** It waits as its sender said. */
+  /** The input is queued in the mode that its sender chose. */
   const checkMode = ({ threadId, message: { id }, whenBusy }: NamedSendRequest) => {
     if (whenBusy !== 'interrupt') return
     const isInterrupt = cluster
@@ -44,6 +44,23 @@ export function createMessageActions(cluster: Cluster): MessageActions {
           event.type === 'input-queued' && event.input.id === id && event.input.mode === whenBusy,
       )
     if (!isInterrupt) report('IN4', `${id} was to interrupt, and waits behind the others`)
+  }
+
+  /**
+   * Answered once, in its own turn or in the one that it joined, or withdrawn, however often it is sent; an edit makes a
+   * version of it.
+   */
+  const checkOnce = ({ threadId, message: { id } }: NamedSendRequest) => {
+    const ends = cluster
+      .oracleOf(threadId)
+      .events.filter(
+        (event) =>
+          ((event.type === 'message-added' && event.versionOf === undefined) ||
+            event.type === 'input-joined' ||
+            event.type === 'input-withdrawn') &&
+          event.messageId === id,
+      )
+    if (ends.length > 1) report('IN6', `${id} was answered or withdrawn ${ends.length} times`)
   }
 
   const submit = (process: SimulatedProcess, request: NamedSendRequest) => {
@@ -67,6 +84,7 @@ export function createMessageActions(cluster: Cluster): MessageActions {
             if (answer.kind === 'joined' || answer.kind === 'repeated') count('message-repeated')
             if (!isStored(threadId, message.id)) report('LG6', `${message.id} was not stored`)
             if (isOnly() && answer.kind === 'queued') checkMode(request)
+            checkOnce(request)
             if (message.parts.length > 1) count('file-sent')
             accepted.set(threadId, (accepted.get(threadId) ?? new Set()).add(message.id))
             return
@@ -84,7 +102,7 @@ export function createMessageActions(cluster: Cluster): MessageActions {
   }
 
   const contents = new Map<MessageId, NamedSendRequest['message']['parts']>()
-  /** Under one id always the same content: whoever sends it again has changed nothing. */
+  /** Always the same content under one id: a client that sends a message again does not change it. */
   const messageOf = (id: MessageId): NamedSendRequest['message'] => {
     const text = { type: 'text', text: userText(id) } as const
     const parts = contents.get(id) ?? [text, ...someFile(cluster)]
@@ -106,7 +124,7 @@ export function createMessageActions(cluster: Cluster): MessageActions {
       const { queues } = process.holdfast
       const { id } = random.pick(queue)
       const before = random.chance(0.5) ? random.pick(queue).id : null
-      // Still one of the texts by which a message is known again.
+      // The edited text must still contain the id by which `checkPrompt` finds the message.
       const text = `${userText(id)} edited`
       const [label, send] = random.pick([
         [`withdraw ${id}`, () => queues.withdraw(threadId, id)],
@@ -118,20 +136,17 @@ export function createMessageActions(cluster: Cluster): MessageActions {
       requests.submit<boolean>({
         process: process.name,
         label,
-        // Not what it answers: the address of a file differs in every run, and traces must not.
+        // Not its response: the address of a file differs in every run, and traces must not.
         send: async () => (await send()) !== null,
         faults: ['input-taken', 'message-not-found', 'bad-request', 'file-not-found'],
         onAnswer: () => count('queue-changed'),
       })
     },
     repeat(threadId, process) {
-      const ids = tried.get(threadId) ?? []
-      const isRetired = (id: MessageId) =>
-        isStored(threadId, id) && !shownTo(threadId).some((message) => message.id === id)
-      // No client sends a message again that was edited away.
-      const candidates = ids.slice(-8).filter((id) => !isRetired(id))
-      if (candidates.length === 0) return
-      submit(process, { threadId, message: messageOf(random.pick(candidates)) })
+      // Whatever has become of it: it joined a turn, was edited away or withdrawn.
+      const ids = (tried.get(threadId) ?? []).slice(-8)
+      if (ids.length === 0) return
+      submit(process, { threadId, message: messageOf(random.pick(ids)) })
     },
     edit(threadId, process) {
       const users = shownTo(threadId).filter(({ role }) => role === 'user')

@@ -23,7 +23,9 @@ export interface Observer {
   ) => Promise<void>
   readonly prompted: (process: string, prompt: readonly PromptMessage[]) => void
   readonly uttered: (process: string, script: readonly ScriptPart[]) => void
-  /** A store call of this process failed, or may have; only then may one of its turns fail for the store (LG3). */
+  /**
+   * A store call of this process failed, or may have; only then may one of its turns fail because of the store (LG3).
+   */
   readonly faulted: (process: string) => void
   readonly toolsOf: (process: string) => ToolWatch
 }
@@ -73,7 +75,7 @@ export function createObserver(parts: ObserverParts): Observer {
   return {
     oracleOf,
     async committed(process, appends, results) {
-      // A fork is a thread that nobody writes to: it is compared when it is made.
+      // A fork is not written to after its creation: it is compared when it is created.
       const isSimulated = ({ threadId }: Append) => oracles.has(threadId)
       for (const [index, append] of appends.entries()) {
         if (isSimulated(append)) stored(process, append, results[index] as AppendResult)
@@ -118,7 +120,10 @@ const whole: ReadonlySet<FinishReason> = new Set(['stop', 'tool-calls', 'length'
 function createUtterances(report: Report): Utterances {
   const scripts = new Map<string, Set<string>>()
 
-  /** What follows what was shown is the rest of an utterance, without what it repeated of that, and nothing else (AG8). */
+  /**
+   * Text stored after the shown text is the rest of an utterance, without its repetition of the shown text, and nothing
+   * else (AG8).
+   */
   const checkResumed = (shownChars: number, text: string, known: readonly string[]): void => {
     const shown = squeeze(text.slice(0, shownChars))
     const rest = text.slice(shownChars)
@@ -132,11 +137,11 @@ function createUtterances(report: Report): Utterances {
     if (!known.some(isRestOf)) {
       report('LG3', `"${rest}" was stored after "${shown}", and something before or in it was not`)
     }
-    // Who says the same word twice in a row says it twice; but not a model that was only asked to carry on.
-    const isSaidSo = known.some(
+    // An utterance may contain the same word twice in a row; but not if the model was only asked to continue.
+    const isUttered = known.some(
       (script) => !isCarriedOn(script) && squeeze(script).startsWith(squeeze(text)),
     )
-    if (squeeze(rest).startsWith(shown) && !isSaidSo) report('AG8', `"${shown}" was said twice`)
+    if (squeeze(rest).startsWith(shown) && !isUttered) report('AG8', `"${shown}" was said twice`)
   }
 
   return {
@@ -169,7 +174,7 @@ function createUtterances(report: Report): Utterances {
   }
 }
 
-/** By the words that `carryOn` has for it. */
+/** Recognized by the phrase that `carryOn` uses. */
 const isCarriedOn = (script: string): boolean => / and \d+ more/.test(script)
 
 const squeeze = (text: string): string => text.replaceAll(/\s+/g, '')

@@ -15,7 +15,7 @@ import type { AppendResult } from '../../store/store.ts'
 import { checkJoin, checkQueue } from './check-queue.ts'
 import type { Report } from './report.ts'
 
-/** A rule that was seen broken. */
+/** A rule that was violated. */
 export interface Violation {
   /** The rule of docs/spec.md that was broken. */
   readonly rule: string
@@ -27,8 +27,8 @@ export interface Violation {
 export type { Report }
 
 /**
- * Holds the expected state of one thread: it sees every append between the processes and the store, in the order
- * of commits, and folds it apart from both. Pages, viewers, prompts and tool runs are compared with it.
+ * Holds the expected state of one thread: it sees every append between the processes and the store, in commit order,
+ * and folds it independently of both. Pages, viewers, prompts and tool runs are compared with it.
  */
 export interface Oracle {
   readonly view: ThreadView
@@ -36,15 +36,15 @@ export interface Oracle {
   /** Every turn that was ever started, retired ones too. */
   readonly turns: ReadonlyMap<MessageId, Turn>
   readonly decisions: ReadonlyMap<CallId, Decision>
-  /** Null: nobody runs the thread. */
+  /** Null: the thread has no run. */
   readonly lease: ObservedLease | null
-  /** The seq of the last commit under the lease. What others appended since, the run may not know yet. */
+  /** The seq of the last commit under the lease. The run may not have seen yet what others appended since. */
   readonly runSeq: Seq
   /** The view after the commit that ended with this seq; undefined if no commit did. */
   viewAt(seq: Seq): ThreadView | undefined
   countOf(type: 'call-started' | 'call-resolved', callId: CallId): number
   observe(append: Append, result: AppendResult): void
-  /** A stop of the current run was requested: from now on its lease may be taken from a live holder. */
+  /** A stop of the current run was requested: from now on its lease may be acquired from a live holder. */
   stopRequested(): void
 }
 
@@ -52,7 +52,7 @@ export interface ObservedLease {
   readonly fence: number
   readonly holder: string
   readonly until: number
-  /** The same process held the lease before this one, and may not know yet that it lost that. */
+  /** The same process held the previous lease, and may not have noticed yet that it lost that one. */
   readonly isAgain: boolean
 }
 
@@ -89,7 +89,8 @@ export function createOracle(threadId: ThreadId, options: OracleOptions): Oracle
     if (use.kind === 'acquire') {
       const isHeld =
         lease !== null && lease.until > now() && options.isAlive(lease.holder) !== false
-      // Who ends a turn goes on with the next one (IN2), or with one that it gave up: it takes nobody else's lease.
+      // A process that ends a turn acquires the lease of the next one (IN2), or of one that it gave up: it takes no
+      // other process's lease.
       const isOwn = use.overFence === fence && lease?.holder === use.holder
       if (isHeld && stoppedFence !== fence && !isOwn) {
         report('RS5', 'a run was taken from a live one')
@@ -146,7 +147,7 @@ export function createOracle(threadId: ThreadId, options: OracleOptions): Oracle
       fresh.map((event) => ({ kind: 'event', seq: event.seq, event })),
     )
     archive(folded.messages)
-    // What was hidden is held here: shown again, it stands where it stood, as it was (VR1).
+    // Hidden messages are kept here: shown again, each is at its old position, unchanged (VR1).
     const places = fresh.flatMap((event) => (event.type === 'messages-shown' ? event.places : []))
     const shown = places.flatMap((place) => held.get(place) ?? []).map(asItEnded)
     if (shown.length < places.length) report('VR1', `of ${places.join(' ')} some were never there`)
@@ -163,7 +164,7 @@ export function createOracle(threadId: ThreadId, options: OracleOptions): Oracle
     return turn === undefined ? message : { ...turn, ...pickVersions(message) }
   }
 
-  /** Every message as it was last, with the versions that were made of it since. */
+  /** The last state of every message, with the versions that were created since. */
   const archive = (messages: readonly Message[]) => {
     for (const message of messages) {
       if (held.get(message.seq) === message) continue
@@ -242,7 +243,10 @@ const byOthers: ReadonlySet<NewTurnEvent['type']> = new Set([
 /** Events that only the run of a turn may append. */
 const isRunEvent = (event: NewTurnEvent): boolean => !byOthers.has(event.type)
 
-/** How far a call is in its lifecycle. Written apart from the transition table of core, so that a wrong table shows. */
+/**
+ * The progress of a call in its lifecycle. Written independently of the transition table of core, so that a wrong table
+ * shows.
+ */
 const rank: Readonly<Record<CallState, number>> = {
   streaming: 0,
   'awaiting-approval': 1,
@@ -256,7 +260,7 @@ const rank: Readonly<Record<CallState, number>> = {
   unknown: 4,
 }
 
-/** What a turn lost or took back between two commits (CL2, CR1), or undefined. */
+/** What a turn lost or reverted between two commits (CL2, CR1), or undefined. */
 function findRegression(
   before: Turn,
   after: Turn,

@@ -61,8 +61,8 @@ function answerAll(cluster: Cluster, threadId: ThreadId): void {
 }
 
 /**
- * The invariants of a cluster that has quiesced: no open turn or call (CR1), no lease (CR2), every accepted
- * message is there and answered (LG6), and pages and viewers equal the oracle (LG4, PG2, RS2).
+ * The invariants of a cluster that has quiesced: no open turn or call (CR1), no lease (CR2), every accepted message is
+ * stored and answered (LG6), and pages and viewers equal the oracle (LG4, PG2, RS2).
  */
 export async function checkEnd(cluster: Cluster, messageActions: MessageActions): Promise<void> {
   for (const request of cluster.requests.open) cluster.report('CR1', `never answered: ${request}`)

@@ -38,7 +38,7 @@ export function createScheduler(random: Random): Scheduler {
 
   const readyAt = (task: Task): number => Math.max(task.at, frozen.get(task.owner) ?? 0)
 
-  /** Takes a random one of the tasks that are ready soonest, and moves time on to it. */
+  /** Takes a random one of the tasks that are ready soonest, and advances time to it. */
   const take = (until: number): Task | undefined => {
     let ready: number[] = []
     let soonest = Number.POSITIVE_INFINITY
@@ -96,9 +96,9 @@ export function createScheduler(random: Random): Scheduler {
 }
 
 /**
- * A tick runs when no promise can go on, so after a few of them all promise work of a task is done, and after a turn of the
- * event loop also what was put off until then. Code that waits for real time or for another thread would still be under
- * way; then a seed would not decide the order.
+ * A tick runs when no promise can continue, so after a few of them all promise work of a task is done, and after a turn
+ * of the event loop also what was deferred until then. Code that waits for real time or for another thread would not be
+ * done; then the seed would not decide the order.
  */
 async function drained(): Promise<void> {
   await ticks()
@@ -119,10 +119,10 @@ async function ticks(): Promise<void> {
 let users = 0
 
 /**
- * Three things happen at moments that no seed decides: WebCrypto answers from a thread of its own, what only a weak
- * reference holds goes when the garbage collector comes, and work is cut where a slice of real time is over. While a
- * simulation runs, `crypto.subtle.digest` computes the same digest in this thread, a weak reference holds what it is
- * given, and `performance.now` stands still.
+ * Three things happen at times that no seed decides: WebCrypto responds from another thread, weakly referenced objects
+ * disappear with a garbage collection, and work is split when a slice of real time is over. While a simulation runs,
+ * `crypto.subtle.digest` computes the same digest in this thread, a weak reference holds its target, and
+ * `performance.now` does not advance.
  */
 export async function withExactMoments<Result>(work: () => Promise<Result>): Promise<Result> {
   const { subtle } = crypto
@@ -136,7 +136,7 @@ export async function withExactMoments<Result>(work: () => Promise<Result>): Pro
     return await work()
   } finally {
     if (--users === 0) {
-      // The real ones are on the prototypes.
+      // The real functions are on the prototypes.
       Reflect.deleteProperty(subtle, 'digest')
       Reflect.deleteProperty(performance, 'now')
       globalThis.WeakRef = collectedRef

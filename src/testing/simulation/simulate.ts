@@ -1,6 +1,6 @@
 import { foldThread } from '../../core/fold-thread.ts'
 import { createHoldfast, type Holdfast } from '../../engine/create-holdfast.ts'
-import type { HoldfastOptions } from '../../engine/options.ts'
+import type { HoldfastOptions } from '../../engine/options/options.ts'
 import type { Store } from '../../store/store.ts'
 import { createRandom } from '../random.ts'
 import { performRandomAction, someProcess } from './actions.ts'
@@ -13,18 +13,19 @@ import { createMessageActions } from './message-actions.ts'
 import type { Violation } from './oracle.ts'
 import { createScheduler, withExactMoments } from './scheduler.ts'
 
+/** The options of `simulate`. */
 export interface SimulationOptions {
   /** Decides everything that happens: the same seed over the same code gives the same trace. */
   readonly seed: number
-  /** Opens an empty store, which must take its clock and its knowledge of dead holders from these options. */
+  /** Opens an empty store, which must use the clock and the liveness check of these options. */
   readonly openStore: (options: SimulatedStoreOptions) => Store
   /**
-   * Makes the engine of a process; a broken one shows that the simulation notices it.
+   * Creates the engine of a process; a deliberately broken one shows that the simulation detects it.
    * @default createHoldfast
    */
   readonly create?: (options: HoldfastOptions) => Holdfast
   /**
-   * The fold of viewers and of the oracle; a broken one shows that the simulation notices it.
+   * The fold of viewers and of the oracle; a deliberately broken one shows that the simulation detects it.
    * @default foldThread
    */
   readonly fold?: typeof foldThread
@@ -34,16 +35,19 @@ export interface SimulationOptions {
 export interface SimulatedStoreOptions {
   /** Virtual time in milliseconds. */
   readonly now: () => number
-  /** False: the process with this holder name is gone. Undefined: not known, as always where a seed says that deaths go unnoticed. */
+  /**
+   * False: the process with this holder name is dead. Undefined: not known; always so where the seed decides that
+   * deaths are not detected.
+   */
   readonly isAlive: (holder: string) => boolean | undefined
 }
 
-/** What one seed showed. */
+/** The result of one seed. */
 export interface SimulationReport {
   readonly seed: number
   /** Empty if every rule held. */
   readonly violations: readonly Violation[]
-  /** How often each kind of thing happened. */
+  /** How often each kind of action or fault happened. */
   readonly coverage: Coverage
   /** How many scheduled tasks ran. */
   readonly steps: number
@@ -70,7 +74,7 @@ async function run(options: SimulationOptions): Promise<SimulationReport> {
   const { coverage, count } = createCoverageCounter()
   const living = new Set<string>()
   const violations: Violation[] = []
-  // Nobody is seen to live: what a late run may not do is to be tried, too.
+  // No holder is ever reported as alive: otherwise what a late run must not do would never be tried.
   const isAlive = (holder: string) =>
     profile.noticesDeath && !living.has(holder) ? false : undefined
   const store = options.openStore({ now: scheduler.now, isAlive })

@@ -1,8 +1,8 @@
 import type { LanguageModel } from 'ai'
 import { type Clock, wait } from '../../engine/clock.ts'
 import type { Holdfast } from '../../engine/create-holdfast.ts'
-import type { HoldfastOptions } from '../../engine/options.ts'
-import type { LifecycleEvent } from '../../engine/hooks.ts'
+import type { HoldfastOptions } from '../../engine/options/options.ts'
+import type { LifecycleEvent } from '../../engine/telemetry/hooks.ts'
 import type { FileStore } from '../../files/file-store.ts'
 import type { Store } from '../../store/store.ts'
 import { carryOnBeginning } from '../../views/carry-on-words.ts'
@@ -83,7 +83,7 @@ function kindOf(event: LifecycleEvent): CoverageKind | undefined {
   return event.type === 'model-retried' ? 'model-retried' : undefined
 }
 
-/** What the model had said, where it is asked to carry on with it (AG8). */
+/** What the model had uttered, if it is asked to continue it (AG8). */
 function brokenOffIn(prompt: readonly PromptMessage[]): string | undefined {
   const [answer, request] = prompt.slice(-2)
   if (!JSON.stringify(request?.content ?? '').includes(carryOnBeginning)) return undefined
@@ -91,20 +91,23 @@ function brokenOffIn(prompt: readonly PromptMessage[]): string | undefined {
   return parts.flatMap(({ type, text = '' }) => (type === 'text' ? [text] : [])).join('')
 }
 
-/** A model repeats what was shown, repeats its end, carries on, or begins anew. */
+/** A model repeats the shown text, repeats its end, continues, or starts over. */
 function carryOn(
   random: Random,
   shown: string,
   fresh: readonly ScriptPart[],
 ): readonly ScriptPart[] {
   const pieces = 1 + random.int(6)
-  const said = random.pick([shown, shown, shown.slice(-12), '', undefined])
-  return said === undefined
+  const repeated = random.pick([shown, shown, shown.slice(-12), '', undefined])
+  return repeated === undefined
     ? fresh
-    : [{ text: `${said.toWellFormed()} and ${random.int(1_000)} more`, pieces }, ...fresh.slice(1)]
+    : [
+        { text: `${repeated.toWellFormed()} and ${random.int(1_000)} more`, pieces },
+        ...fresh.slice(1),
+      ]
 }
 
-/** What the model utters in one step. A repeated step may get another: models are not repeatable. */
+/** What the model utters in one step. A repeated step may get another script: models are not deterministic. */
 function randomScript(random: Random): readonly ScriptPart[] {
   if (random.chance(0.03)) return [{ fails: retryable() }]
   const parts: ScriptPart[] = []

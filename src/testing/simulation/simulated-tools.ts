@@ -5,7 +5,7 @@ import type { NewEvent } from '../../core/event.ts'
 import type { CallId } from '../../core/ids.ts'
 import { callsOf } from '../../core/message.ts'
 import { type Clock, wait } from '../../engine/clock.ts'
-import type { ToolPolicy } from '../../engine/tool-policy.ts'
+import type { ToolPolicy } from '../../engine/agent/tool-policy.ts'
 import type { Random } from '../random.ts'
 import type { Report, Oracle } from './oracle.ts'
 
@@ -13,7 +13,9 @@ export interface ToolInput {
   readonly n: number
 }
 
-/** What a tool is for the checks. A deliberate break gives the engine another policy, never the checks. */
+/**
+ * The properties of a tool that the checks use. A deliberate break gives the engine another policy, never the checks.
+ */
 export interface SimulatedTool {
   readonly repeatable: boolean
   readonly needsApproval: (input: ToolInput) => boolean
@@ -152,7 +154,10 @@ interface Found {
   readonly oracle: Oracle
 }
 
-/** When a tool begins, its call is stored as started (CL3), with this input (AP3), accepted if it must be (AP1), and not run too often (CR4). */
+/**
+ * When a tool starts, its call must be stored as started (CL3), with this input (AP3), accepted if it needs approval
+ * (AP1), and not run too often (CR4).
+ */
 function checkRun(
   name: ToolName,
   times: number,

@@ -1,7 +1,7 @@
 import type { MessageId, Seq, ThreadId } from '../../core/ids.ts'
 import type { Message } from '../../core/message.ts'
 import { type MessageVersion, toVersionId } from '../../core/versions.ts'
-import type { ShowResult } from '../../engine/show-version.ts'
+import type { ShowResult } from '../../engine/threads/show-version.ts'
 import { findDifference } from './check-views.ts'
 import type { Cluster } from './cluster.ts'
 import type { Oracle } from './oracle.ts'
@@ -9,7 +9,7 @@ import type { SimulatedProcess } from './simulated-process.ts'
 
 type Added = MessageVersion & Pick<Message, 'role'>
 
-/** A user shows another version, or goes back to a message that is hidden (VR1). */
+/** A user shows another version, or goes back to a hidden message (VR1). */
 export function showVersion(cluster: Cluster, threadId: ThreadId, process: SimulatedProcess): void {
   const { random, requests, report } = cluster
   const oracle = cluster.oracleOf(threadId)
@@ -39,7 +39,7 @@ export function showVersion(cluster: Cluster, threadId: ThreadId, process: Simul
   })
 }
 
-/** A user forks a thread: the copy is what was shown at some moment between the request and its answer (VR4). */
+/** A user forks a thread: the copy equals what was visible at some time between the request and its response (VR4). */
 export function forkThread(cluster: Cluster, threadId: ThreadId, process: SimulatedProcess): void {
   const { requests, report, store } = cluster
   const oracle = cluster.oracleOf(threadId)
@@ -47,7 +47,7 @@ export function forkThread(cluster: Cluster, threadId: ThreadId, process: Simula
   requests.submit<Forked>({
     process: process.name,
     label: `fork ${threadId}`,
-    // Of the thread only what is the same in every store: counters of the whole store are not.
+    // Only the fields of the thread that are the same in every store: counters of the whole store are not.
     async send() {
       const answer = await process.holdfast.threads.fork(threadId)
       if (answer.kind !== 'forked') return { kind: answer.kind }
@@ -96,7 +96,7 @@ async function checkFork(
 const isOpen = (message: Message): boolean =>
   message.role === 'assistant' && message.progress.status !== 'ended'
 
-/** Turns and calls have ids of their own in a copy, nothing stands where it stood, and what was said of an answer is said of that one. */
+/** A copy has other ids of turns and calls, other positions, and no feedback: these are not compared. */
 function withoutPlace({ versions: _, ...message }: Message): Message {
   const place = { seq: 0, id: '' as MessageId }
   if (message.role !== 'assistant') return { ...message, seq: 0 }

@@ -1,6 +1,6 @@
 import type { foldThread, ThreadView } from '../../core/fold-thread.ts'
 import type { Seq, ThreadId } from '../../core/ids.ts'
-import type { Frame } from '../../engine/live-window.ts'
+import type { Frame } from '../../engine/follow/live-window.ts'
 import { findDifference } from './check-views.ts'
 import type { Report, Oracle } from './oracle.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
@@ -42,7 +42,7 @@ export function createViewer(parts: ViewerParts): Viewer {
     }
     view = parts.fold(view, frame.changes)
     if (view.seq !== frame.seq) view = { ...view, seq: frame.seq }
-    // What was shown again is not held: it is read before anything is compared (VR2).
+    // Messages that were shown again are not loaded yet: they are read before anything is compared (VR2).
     if (view.outdatedAt !== undefined) return
     const expected = oracle.viewAt(frame.seq)
     if (expected === undefined) {

@@ -12,8 +12,8 @@ import type { AppendResult, Store } from '../../store/store.ts'
 import { withoutMarks } from './without-marks.ts'
 
 /**
- * Appends as a writer does that reads first: where the thread stands, and the turns that the events are
- * about. Without an `expectedSeq` of its own it tries again when somebody was quicker.
+ * Appends like a writer that reads first: the thread's seq, and the turns that the events belong to. Without
+ * an `expectedSeq` in the append it tries again when another writer was faster.
  */
 export async function appendEvents(store: Store, append: Append): Promise<AppendResult> {
   for (;;) {
@@ -23,7 +23,7 @@ export async function appendEvents(store: Store, append: Append): Promise<Append
   }
 }
 
-/** The append with what it must know of the thread, read from the store where it does not say it. */
+/** The append with its preconditions, read from the store where the append lacks them. */
 async function prepareAppend(store: Store, append: Append): Promise<Append> {
   const { threadId, events } = append
   if (events.length === 0) return append
@@ -37,7 +37,7 @@ async function prepareAppend(store: Store, append: Append): Promise<Append> {
   return { expectedSeq: thread?.seq ?? 0, queue: thread?.queue ?? [], ...append, turns }
 }
 
-/** A group, each planned on what the store says now; those that may not happen are left out. */
+/** Plans a group, each append on what the store has now; appends that are not allowed are left out. */
 export async function planAll(
   store: Store,
   appends: readonly Append[],

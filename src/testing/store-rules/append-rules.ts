@@ -77,7 +77,7 @@ export const appendRules: readonly StoreRule[] = [
   },
   {
     id: 'LG1',
-    claim: 'gives concurrent appends numbers without gaps or ties',
+    claim: 'gives concurrent appends seqs without gaps or ties',
     async check({ open }) {
       const store = await open()
       await createThread(store)
@@ -94,7 +94,7 @@ export const appendRules: readonly StoreRule[] = [
   },
   {
     id: 'LG2',
-    claim: 'has what it said was appended, at once and after reopening',
+    claim: 'has every append that it confirmed, at once and after reopening',
     async check({ open, reopen }) {
       let store = await open()
       await createThread(store)
@@ -111,7 +111,7 @@ export const appendRules: readonly StoreRule[] = [
   },
   {
     id: 'LG3',
-    claim: 'takes the appends of a group in order, each by itself, whatever becomes of the others',
+    claim: 'writes the appends of a group in order, each by itself, whatever happens to the others',
     async check({ open }) {
       const store = await open()
       await createThread(store)
@@ -158,7 +158,7 @@ export const appendRules: readonly StoreRule[] = [
   },
   {
     id: 'LG3',
-    claim: 'says that it has been closed, and closes twice',
+    claim: 'fails as closed after it was closed, and closes twice',
     async check({ open }) {
       const store = await open()
       await createThread(store)
@@ -172,7 +172,7 @@ export const appendRules: readonly StoreRule[] = [
   },
   {
     id: 'LG5',
-    claim: 'gives the same bytes for the same thread, again after reopening',
+    claim: 'returns the same bytes for the same thread, again after reopening',
     async check({ open, reopen }) {
       for (const seed of [1, 2, 3]) {
         let store = await open()

@@ -30,7 +30,7 @@ async function writeLongThread(store: Store): Promise<void> {
     await append(store, [say(long, parseMessageId(`user-${index}`))])
     await append(store, [started(id), recorded(call, { turnId: id }), begun(call, id)])
     await append(store, [succeeded(long, call, id), ...text(long, id)])
-    // The last one stays open: its events are in another place.
+    // The last one stays open: its events are in another table.
     if (index < 3) await append(store, [ended(id)])
   }
 }
@@ -41,7 +41,7 @@ const callIds = Array.from({ length: count }, (_, index) => parseCallId(`part-${
 const [firstCall = parseCallId('part-0')] = callIds
 const part = 'b'.repeat(Math.ceil(largestTurnBytes / (count - 1)))
 
-/** One turn that is larger than any may be in a bounded read, each of its results being smaller. */
+/** One turn that is larger than a bounded read allows, although each of its results is smaller. */
 async function writeLargeTurn(store: Store): Promise<void> {
   await createThread(store)
   await append(store, [say('hi')])
@@ -89,7 +89,7 @@ export const byteRules: readonly StoreRule[] = [
   },
   {
     id: 'OP7a',
-    claim: 'cuts changes when they have enough bytes, and goes on where it was cut',
+    claim: 'cuts changes when they have enough bytes, and continues where it was cut',
     async check({ open }) {
       const store = await open()
       await writeLongThread(store)

@@ -42,7 +42,7 @@ export const callPaths: ReadonlyMap<CallLifecycle | 'absent', readonly NewTurnEv
   ['skipped', [recorded(), begun(), settled(unknown), resolved('skip')]],
 ])
 
-/** Every event about a call, in every shape that leads elsewhere. */
+/** Every event of a call, in every form that leads to another state. */
 export const callEvents: readonly CallEvent[] = [
   announced,
   turnEvent({ type: 'call-input-appended', callId: call, delta: '{' }),

@@ -126,7 +126,7 @@ export const callRules: readonly StoreRule[] = [
       const refusal = { kind: 'illegal', subject: 'call', id: call, state: 'exists' }
       assert.deepEqual(await tryAppend(first, again), refusal)
       await append(first, [recorded(third, { turnId: later })])
-      // Two turns that both run: an event of one cannot be about a call of the other.
+      // Two turns that both run: an event of one cannot belong to a call of the other.
       const aside = parseMessageId('aside')
       const fourth = parseCallId('fourth')
       await append(first, [started(aside)])

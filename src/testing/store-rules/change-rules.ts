@@ -28,7 +28,7 @@ import {
   turnWithCalls,
 } from './thread-script.ts'
 
-/** Where a reader may stand, and how many rows it takes at a time; row by row from near the end. */
+/** Seqs at which a reader may resume, and how many rows it reads at a time; row by row near the end. */
 function resumePoints(seed: number, seq: Seq): readonly (readonly [after: Seq, limit: number])[] {
   const random = createRandom(seed)
   const anywhere = Array.from({ length: 12 }, () => [random.int(seq + 1), 7 + random.int(500)])
@@ -71,7 +71,7 @@ export const changeRules: readonly StoreRule[] = [
   },
   {
     id: 'RS2',
-    claim: 'gives every event of a turn that has not ended, and one that has as one state',
+    claim: 'returns every event of a turn that has not ended, and an ended turn as one state',
     async check({ open }) {
       const ledger = randomLedger(320, { turns: 4 })
       const store = await open()
@@ -107,7 +107,7 @@ export const changeRules: readonly StoreRule[] = [
   },
   {
     id: 'RS2',
-    claim: 'says of every change with which commit it came',
+    claim: 'returns with every change the commit that it came with',
     async check({ open, reopen }) {
       for (let seed = 330; seed < 336; seed++) {
         const ledger = randomLedger(seed, { turns: 3 })
@@ -129,7 +129,7 @@ export const changeRules: readonly StoreRule[] = [
   },
   {
     id: 'RS2',
-    claim: 'says how far it has read when the limit cuts it off',
+    claim: 'returns how far it has read when the limit cuts it off',
     async check({ open }) {
       const store = await open()
       await createThread(store)
@@ -149,7 +149,7 @@ export const changeRules: readonly StoreRule[] = [
   },
   {
     id: 'RS2',
-    claim: 'does not bring back a turn that was retired before it ended',
+    claim: 'does not send a turn again that was retired before it ended',
     async check({ open }) {
       const store = await open()
       await createThread(store)

@@ -48,7 +48,7 @@ export const feedbackRules: readonly StoreRule[] = [
   {
     id: 'FK4',
     claim:
-      'keeps what people say of an answer that has ended, the last word of each, and all else of it as it was',
+      'keeps the last feedback of each person on an ended answer, and changes nothing else of it',
     async check({ open }) {
       const store = await open()
       await createThread(store)
@@ -75,7 +75,7 @@ export const feedbackRules: readonly StoreRule[] = [
   },
   {
     id: 'FK4',
-    claim: 'tells followers, and keeps it with an answer that waits or is hidden',
+    claim: 'sends feedback to followers, and keeps it with an answer that waits or is hidden',
     async check({ open }) {
       const store = await open()
       await createThread(store)
@@ -101,7 +101,7 @@ export const feedbackRules: readonly StoreRule[] = [
       })
       const last = page?.messages[0] as Turn
       assert.deepEqual(last.feedback, [{ by: 'ana', rating: 'up', at }])
-      // Whoever held the turn before hears of it.
+      // A follower that held the turn before gets the change.
       const view = { seq: seq - 1, from: 2, messages: [waiting] }
       const changes = await store.readChanges({
         ...{ threadId: thread, after: seq - 1, limit: 100, results: 'full' },
@@ -115,7 +115,7 @@ export const feedbackRules: readonly StoreRule[] = [
   },
   {
     id: 'FK4',
-    claim: 'refuses feedback on an answer that is being made, and on none',
+    claim: 'refuses feedback on a running turn, and on one that does not exist',
     async check({ open }) {
       const store = await open()
       await createThread(store)

@@ -7,7 +7,7 @@ import type { Store } from '../../store/store.ts'
 import type { StoreRule } from './store-rule.ts'
 import { append, createThread, ended, say, started, text, thread } from './thread-script.ts'
 
-/** Where a reader of everything stands after each change, and whoever reads a page. */
+/** The places of a reader of all changes after each of them, and of a reader of a page. */
 async function readPlaces(store: Store): Promise<readonly ThreadPlace[]> {
   const query = { threadId: thread, results: 'full' } as const
   const read = await store.readChanges({ ...query, after: 0, limit: 1_000 })
@@ -33,11 +33,11 @@ const all = (places: readonly ThreadPlace[], value: boolean) => places.map(() =>
 
 const second = parseMessageId('second')
 
-/** For stores that have `readPlace`; one without takes every place for its own. */
+/** For stores with `readPlace`; a store without it accepts every place. */
 export const historyRules: readonly StoreRule[] = [
   {
     id: 'OP6',
-    claim: 'knows every place that it gave, while a turn runs and after it has ended',
+    claim: 'accepts every place that it returned, while a turn runs and after it has ended',
     async check({ open, reopen }) {
       const first = await open()
       if (first.readPlace === undefined) return
@@ -60,7 +60,7 @@ export const historyRules: readonly StoreRule[] = [
   },
   {
     id: 'OP6',
-    claim: 'tells a thread that was made anew from the one before, however far it has grown',
+    claim: 'distinguishes a thread that was made again from the one before, whatever its seq',
     async check({ open }) {
       const store = await open()
       if (store.readPlace === undefined) return
@@ -82,7 +82,7 @@ export const historyRules: readonly StoreRule[] = [
   },
   {
     id: 'OP6',
-    claim: 'tells a commit from another one that had its numbers, as after a restore',
+    claim: 'distinguishes a commit from another one with the same seqs, as after a restore',
     async check({ open }) {
       const store = await open()
       if (store.readPlace === undefined) return
@@ -100,7 +100,7 @@ export const historyRules: readonly StoreRule[] = [
       await append(store, [say('And?', second)])
       const later = [...running, ...(await readPlaces(store))]
       assert.deepEqual(await areOther(store, lost(later)), all(later, true))
-      // What is not known is not compared: places of an older version, and bare numbers.
+      // Unknown fields are not compared: places of an older version, and bare seqs.
       const bare = later.map(({ seq }) => ({ seq, incarnation: '', mark: '', subject: '' }))
       assert.deepEqual(await areOther(store, bare), all(bare, false))
     },

@@ -85,7 +85,7 @@ export const keepRules: readonly StoreRule[] = [
   },
   {
     id: 'FK2',
-    claim: 'takes a thread out of the archive when a message comes, and for nothing else',
+    claim: 'takes a thread out of the archive when a message is added, and for nothing else',
     async check({ open, reopen }) {
       let store = await open()
       await createThread(store)
@@ -108,7 +108,7 @@ export const keepRules: readonly StoreRule[] = [
       assert.deepEqual(await flags(), [true, true])
       await append(store, [say('Hello')])
       assert.deepEqual(await flags(), [true, false])
-      // In one commit the last word counts, as in two.
+      // In one commit the last event counts, as in two.
       const rest = [
         say('Again', parseMessageId('again')),
         { type: 'thread-flagged', archived: true, at } as const,
@@ -123,7 +123,7 @@ export const keepRules: readonly StoreRule[] = [
   },
   {
     id: 'FK3',
-    claim: 'knows who gave a title: nobody, a model, or a person',
+    claim: 'returns who set a title: nobody, a model, or a person',
     async check({ open, reopen }) {
       let store = await open()
       const giver = async (id = thread) => {
@@ -145,7 +145,7 @@ export const keepRules: readonly StoreRule[] = [
       })
       await append(store, [rename('A greeting', 'model')])
       assert.deepEqual(await giver(), ['A greeting', 'model'])
-      // The same words from a person are a person's.
+      // The same title set by a person is a person's.
       await append(store, [rename('A greeting')])
       assert.deepEqual(await giver(), ['A greeting', 'person'])
       await append(store, [rename('')])

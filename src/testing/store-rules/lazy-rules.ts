@@ -49,7 +49,7 @@ function outputsIn(message: Message | undefined): readonly unknown[] {
   return [...callsOf(message)].map((one) => {
     assert.ok(one.state === 'succeeded')
     const isOmitted = one.output.kind === 'omitted'
-    // What the model is told is as long as the result, or longer.
+    // The model output is as long as the result, or longer.
     assert.equal(one.modelOutput === undefined, isOmitted)
     return one.output
   })
@@ -59,7 +59,7 @@ export const lazyRules: readonly StoreRule[] = [
   {
     id: 'PG7',
     claim:
-      'leaves results over 16 kB out of a lazy page, open or snapshotted, and says how long they are',
+      'leaves results over 16 kB out of a lazy page, open or snapshotted, and returns their size',
     async check({ open, reopen }) {
       assert.ok(expected.filter((output) => output.kind === 'omitted').length === 3)
       const first = await open()
@@ -76,7 +76,7 @@ export const lazyRules: readonly StoreRule[] = [
   },
   {
     id: 'PG7',
-    claim: 'gives a result that was left out, one by one',
+    claim: 'returns results that were left out, one by one',
     async check({ open, reopen }) {
       const first = await open()
       await writeCalls(first)

@@ -32,7 +32,7 @@ const release = (fence: number | undefined): LeaseUse => ({ kind: 'release', fen
 export const leaseRules: readonly StoreRule[] = [
   {
     id: 'CR2',
-    claim: 'gives a thread to one run at a time, and says whose it is',
+    claim: 'leases a thread to one run at a time, and returns its holder',
     async check({ open, reopen }) {
       const first = await open()
       await createThread(first)
@@ -59,7 +59,7 @@ export const leaseRules: readonly StoreRule[] = [
   },
   {
     id: 'CR2',
-    claim: 'lets exactly one of two that reach for a free thread have it',
+    claim: 'lets exactly one of two writers acquire a free thread',
     async check({ open }) {
       const store = await open()
       await createThread(store)
@@ -78,7 +78,7 @@ export const leaseRules: readonly StoreRule[] = [
   },
   {
     id: 'CR2',
-    claim: 'gives a run that has run out to whoever takes it; the one before can write nothing',
+    claim: 'leases an expired run to the next writer; the holder before can write nothing',
     async check({ open, reopen }) {
       const first = await open()
       await createThread(first)
@@ -100,7 +100,7 @@ export const leaseRules: readonly StoreRule[] = [
   },
   {
     id: 'CR2',
-    claim: 'still takes what a run writes whose time is up, while nobody has taken over',
+    claim: 'still accepts writes of an expired run, while no other has taken over',
     async check({ open }) {
       const store = await open()
       await createThread(store)
@@ -112,7 +112,7 @@ export const leaseRules: readonly StoreRule[] = [
   },
   {
     id: 'CR2',
-    claim: 'lets no run of a deleted thread write to one that was made anew under its id',
+    claim: 'lets no run of a deleted thread write to one that was made again under its id',
     async check({ open }) {
       const store = await open()
       await createThread(store)
@@ -123,7 +123,7 @@ export const leaseRules: readonly StoreRule[] = [
           assert.equal((await tryAppend(store, text('Late'), { lease: hold(late) })).kind, 'fenced')
         }
         fences.add(fence)
-        // More than one run in some of them.
+        // Some threads have more than one run.
         let last = fence ?? -1
         for (let more = 0; more < round; more++) {
           const taken = await append(store, [], { lease: acquire('two', { overFence: last }) })
@@ -138,7 +138,7 @@ export const leaseRules: readonly StoreRule[] = [
   },
   {
     id: 'CR2',
-    claim: 'takes a run from a live holder only by the fence that it has',
+    claim: 'takes a lease from a live holder only with its fence',
     async check({ open }) {
       const store = await open()
       await createThread(store)
@@ -158,7 +158,7 @@ export const leaseRules: readonly StoreRule[] = [
   },
   {
     id: 'CR2',
-    claim: 'frees a thread with the commit that releases it, and the fence goes on growing',
+    claim: 'frees a thread with the commit that releases it, and the fence keeps growing',
     async check({ open }) {
       const store = await open()
       await createThread(store)

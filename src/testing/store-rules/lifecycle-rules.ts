@@ -66,7 +66,7 @@ export const lifecycleRules: readonly StoreRule[] = [
   {
     id: 'CL2',
     claim:
-      'takes from a call in any state exactly the events that can follow, alone or in one append',
+      'accepts for a call in any state exactly the events that can follow, alone or in one append',
     async check({ open }) {
       const store = await open()
       for (const [lifecycle, path] of callPaths) {
@@ -97,7 +97,7 @@ export const lifecycleRules: readonly StoreRule[] = [
   },
   {
     id: 'CL2',
-    claim: 'takes from a turn in any state exactly the events that can follow',
+    claim: 'accepts for a turn in any state exactly the events that can follow',
     async check({ open }) {
       const store = await open()
       for (const [status, path] of turnPaths) {

@@ -27,7 +27,7 @@ export const pageRules: readonly StoreRule[] = [
   {
     id: 'PG2',
     claim:
-      'gives the whole thread once in pages of every size, either way, with turns broken off anywhere',
+      'returns the whole thread once in pages of every size, in both orders, with turns broken off anywhere',
     async check({ open }) {
       for (let seed = 200; seed < 208; seed++) {
         const shape = seed % 2 === 0 ? 'any' : 'crashed'
@@ -102,7 +102,7 @@ export const pageRules: readonly StoreRule[] = [
   {
     id: 'PG4',
     claim:
-      'goes on where a page ended, though messages come, turns grow and are snapshotted meanwhile',
+      'continues where a page ended, although messages are added, turns grow and are snapshotted meanwhile',
     async check({ open }) {
       const store = await open()
       await createThread(store)
@@ -123,7 +123,7 @@ export const pageRules: readonly StoreRule[] = [
   },
   {
     id: 'PG5',
-    claim: 'says that there is more exactly when there is',
+    claim: 'returns hasMore exactly when there is more',
     async check({ open }) {
       const store = await open()
       await createThread(store)
@@ -140,7 +140,7 @@ export const pageRules: readonly StoreRule[] = [
   },
   {
     id: 'RS3',
-    claim: 'can leave out the turn that is being produced, and keeps one that waits',
+    claim: 'can leave out the running turn, and keeps one that waits',
     async check({ open }) {
       const store = await open()
       await createThread(store)

@@ -39,7 +39,7 @@ const queued = (id: MessageId, mode: InputMode = 'queue'): NewEvent => ({
   at,
 })
 
-/** What waits, wherever it can be read: all reads must say the same. */
+/** The queue from every read that has it: all must return the same. */
 async function readQueue(store: Store): Promise<readonly string[]> {
   const record = await store.readThread(thread)
   const page = await store.readPage({
@@ -59,8 +59,41 @@ async function readQueue(store: Store): Promise<readonly string[]> {
 
 export const queueRules: readonly StoreRule[] = [
   {
+    id: 'IN6',
+    claim:
+      'finds what joined a turn or was withdrawn by its id, for as long as it is in the thread',
+    async check({ open, reopen }) {
+      const opened = await open()
+      if (opened.findInput === undefined) return
+      await createThread(opened)
+      const joins = (id: MessageId, turnId: MessageId) =>
+        turnEvent({ type: 'input-joined', messageId: id, parts: [] }, turnId)
+      await append(opened, [say('Hi'), started()])
+      await append(opened, [queued(first, 'steer'), queued(second)])
+      await append(opened, [joins(first, turn), ended()])
+      await append(opened, [{ type: 'input-withdrawn', messageId: second, at }])
+      const end = await append(opened, [say('Ho', next)])
+      const store = await reopen(opened)
+      const find = (id: MessageId) => store.findInput?.(thread, id)
+      assert.deepEqual(await find(first), { turnId: turn })
+      assert.deepEqual(await find(second), { turnId: null })
+      assert.deepEqual([await find(third), await find(turn), await find(next)], [null, null, null])
+      assert.equal(await store.findInput?.('nowhere', first), null)
+      if (store.rewriteThread !== undefined) {
+        const retired = { type: 'messages-retired', messageIds: [turn], from: 2, at } as const
+        const again = [started(), joins(third, turn), ended()]
+        const appends = [[retired, ...again]]
+        await store.rewriteThread({ threadId: thread, expectedSeq: end.seq, from: 2, appends })
+        assert.deepEqual([await find(first), await find(third)], [null, { turnId: turn }])
+      }
+      await store.deleteThread(thread)
+      await createThread(store)
+      assert.deepEqual([await find(second), await find(third)], [null, null])
+    },
+  },
+  {
     id: 'IN2',
-    claim: 'keeps what waits for its turn, in order, and says the same in every read',
+    claim: 'keeps the waiting inputs in order, and returns the same in every read',
     async check({ open, reopen }) {
       const opened = await open()
       await createThread(opened)
@@ -95,7 +128,8 @@ export const queueRules: readonly StoreRule[] = [
   },
   {
     id: 'IN2',
-    claim: 'begins the next turn in the commit that ends the one before, and takes its input out',
+    claim:
+      'begins the next turn in the commit that ends the one before, and removes its input from the queue',
     async check({ open, reopen }) {
       const store = await open()
       await createThread(store)
@@ -115,7 +149,7 @@ export const queueRules: readonly StoreRule[] = [
   },
   {
     id: 'IN3',
-    claim: 'takes an input that joined a turn out, also when the turn has become its snapshot',
+    claim: 'removes an input that joined a turn, also when the turn has become its snapshot',
     async check({ open, reopen }) {
       const opened = await open()
       await createThread(opened)
@@ -139,7 +173,7 @@ export const queueRules: readonly StoreRule[] = [
   },
   {
     id: 'IN2',
-    claim: 'lets exactly one of two win who want the same input at the same place',
+    claim: 'lets exactly one of two writers win that take the same input at the same seq',
     async check({ open }) {
       const store = await open()
       await createThread(store)
@@ -157,8 +191,7 @@ export const queueRules: readonly StoreRule[] = [
   },
   {
     id: 'IN4',
-    claim:
-      'asks to stop only the turn that is named, so that the next one is not stopped in its place',
+    claim: 'requests a stop of the named turn only, so that the next one is not stopped instead',
     async check({ open }) {
       const store = await open()
       await createThread(store)

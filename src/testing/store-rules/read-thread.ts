@@ -21,14 +21,15 @@ export async function readPage(store: Store, query: Partial<PageQuery> = {}): Pr
   return withoutMarks(page)
 }
 
-/** All pages, joined: newest first. */
+/** All pages, joined: newest first, unless the query says otherwise. */
 export async function readAllPages(
   store: Store,
   limit: number,
   query: Partial<PageQuery> = {},
+  from: Seq | null = null,
 ): Promise<readonly Message[]> {
   const messages: Message[] = []
-  let before: Seq | null = null
+  let before = from
   while (true) {
     const page: Page = await readPage(store, { ...query, limit, before })
     assert.ok(page.messages.length <= limit)
@@ -50,7 +51,7 @@ export async function readChanges(
   return withoutMarks(changes)
 }
 
-/** Everything after a seq, a few rows at a time; each read goes on where the one before ended. */
+/** Everything after a seq, a few rows at a time; each read continues where the one before ended. */
 export async function followChanges(
   store: Store,
   after: Seq,
@@ -70,7 +71,7 @@ export async function followChanges(
 
 export const nothing: ThreadView = { seq: 0, messages: [] }
 
-/** What a follower would hold that had seen every event as it came. */
+/** The view of a follower that received every event as it happened. */
 export function foldEvents(events: readonly NewEvent[]): ThreadView {
   const plain = JSON.parse(JSON.stringify(events)) as readonly NewEvent[]
   return foldThread(
@@ -84,7 +85,7 @@ export function foldEvents(events: readonly NewEvent[]): ThreadView {
 
 export const newestFirst = (view: ThreadView): readonly Message[] => view.messages.toReversed()
 
-/** Cuts a ledger into appends of a few events, always the same way for the same seed. */
+/** Splits a ledger into appends of a few events, the same for the same seed. */
 export function splitAppends(
   seed: number,
   events: readonly NewEvent[],
@@ -99,13 +100,13 @@ export function splitAppends(
   })
 }
 
-/** A store may look only at what stood before an append to tell what can be retired. */
+/** A store may look only at the messages before an append to find which can be retired. */
 function cutAtRetirements(events: readonly NewEvent[]): readonly (readonly NewEvent[])[] {
   const cuts = events.flatMap((event, index) => (event.type === 'messages-retired' ? [index] : []))
   return [0, ...cuts].map((cut, index) => events.slice(cut, cuts[index]))
 }
 
-/** The turns that stand ended after these events. */
+/** The turns that have ended after these events. */
 export function endedTurns(events: readonly NewEvent[]): ReadonlySet<MessageId> {
   const turns = new Set<MessageId>()
   for (const event of events) {
@@ -127,7 +128,7 @@ export async function writeLedger(
   }
 }
 
-/** Writes a ledger in as few appends as it goes. */
+/** Writes a ledger in as few appends as possible. */
 export async function writeWholeLedger(
   store: Store,
   events: readonly NewEvent[],

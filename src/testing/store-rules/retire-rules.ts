@@ -49,7 +49,7 @@ export const retireRules: readonly StoreRule[] = [
   },
   {
     id: 'PG2',
-    claim: 'takes another message of an id that was retired, and shows that one only',
+    claim: 'accepts another message with the id of a retired one, and shows only the new one',
     async check({ open, reopen }) {
       const first = await open()
       await createThread(first)

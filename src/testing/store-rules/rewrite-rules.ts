@@ -20,7 +20,7 @@ import {
 const [first, second] = [parseMessageId('first'), parseMessageId('second')]
 const callId = parseCallId('call-1')
 
-/** A turn with one call, which ended as it is said. */
+/** A turn with one call that ended in this state. */
 const callTurn = (state: 'interrupted' | 'succeeded'): readonly NewEvent[] => [
   started(),
   {
@@ -48,7 +48,7 @@ const callTurn = (state: 'interrupted' | 'succeeded'): readonly NewEvent[] => [
 export const rewriteRules: readonly StoreRule[] = [
   {
     id: 'LE8',
-    claim: 'rewrites a thread from a message on, under the same ids, and tells those who follow',
+    claim: 'rewrites a thread from a message on, under the same ids, and notifies its followers',
     async check({ open, reopen }) {
       let store = await open()
       if (store.rewriteThread === undefined) return
@@ -75,7 +75,7 @@ export const rewriteRules: readonly StoreRule[] = [
         .filter(isTurn)
         .flatMap((one) => [...callsOf(one)].map((call) => call.state))
       assert.deepEqual(states, ['succeeded'])
-      // Whoever held the thread as it was has it as it is, by reading on.
+      // A follower of the old thread gets the new one by reading on.
       const more = await readChanges(store, seq)
       assert.deepEqual(foldThread(follower, more.changes).messages, shown)
       const anew = await readChanges(store, 0)
@@ -84,7 +84,7 @@ export const rewriteRules: readonly StoreRule[] = [
   },
   {
     id: 'LE8',
-    claim: 'rewrites nothing of a thread if its events do not go together, or while it is answered',
+    claim: 'rewrites nothing of a thread if an event is not allowed, or while a turn runs',
     async check({ open }) {
       const store = await open()
       if (store.rewriteThread === undefined) return

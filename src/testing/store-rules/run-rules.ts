@@ -37,11 +37,11 @@ async function startRun(store: Store, before: readonly NewEvent[] = []) {
 const stateOf = async (store: Store, id = call) =>
   (await store.readCall(thread, id))?.call.state ?? 'absent'
 
-/** How a store keeps the calls of a turn while it runs is its own affair; what it says of them is not. */
+/** How a store keeps the calls of a running turn is its own affair; what it returns is not. */
 export const runRules: readonly StoreRule[] = [
   {
     id: 'CL3',
-    claim: 'knows a call of a running turn from its first event on, and when the turn waits',
+    claim: 'finds a call of a running turn from its first event on, and when the turn waits',
     async check({ open, reopen }) {
       const first = await open()
       const { lease } = await startRun(first)
@@ -60,7 +60,7 @@ export const runRules: readonly StoreRule[] = [
   },
   {
     id: 'CR3',
-    claim: 'lets whoever takes over settle what was running, and not end the turn before',
+    claim: 'lets the new holder settle the running calls, and not end the turn before that',
     async check({ open, reopen }) {
       const first = await open()
       const { fence } = await startRun(first)
@@ -83,7 +83,7 @@ export const runRules: readonly StoreRule[] = [
   },
   {
     id: 'CL8',
-    claim: 'knows the calls of a turn that its run has let go without an end',
+    claim: 'finds the calls of a turn that its run released without an end',
     async check({ open, reopen }) {
       const first = await open()
       const { fence } = await startRun(first)
@@ -98,7 +98,7 @@ export const runRules: readonly StoreRule[] = [
   },
   {
     id: 'LG10',
-    claim: 'does not take a call of another turn for a new one of a run',
+    claim: 'does not accept a call of another turn as a new one of a run',
     async check({ open }) {
       const store = await open()
       const { lease } = await startRun(store, turnWithCalls(1, parseMessageId('earlier')))

@@ -10,7 +10,7 @@ const idOf = (letter: string): ShareId => `shr_${letter.repeat(32)}`
 const begin = { threadId: thread, at, most: 3, unfinishedBefore: at - 1_000 }
 const file = `file_${'a'.repeat(32)}`
 
-/** A store without links has nothing to keep here. */
+/** Skips a store that keeps no links. */
 async function withShares(
   open: () => Promise<Store>,
   check: (shares: ShareRecords, store: Store) => Promise<void>,
@@ -41,7 +41,7 @@ const page = (id: ShareId, more: object = {}) => ({
 export const shareRules: readonly StoreRule[] = [
   {
     id: 'FK5',
-    claim: 'shows a link when all of it is there, and never before',
+    claim: 'returns a link once it is finished, and never before',
     check: ({ open }) =>
       withShares(open, async (shares, store) => {
         await createThread(store)
@@ -60,7 +60,7 @@ export const shareRules: readonly StoreRule[] = [
           ...{ ownerId: ana, title, files: [file], calls },
         })
         assert.deepEqual(await shares.list(thread), [known])
-        // What comes afterwards is not in it.
+        // Messages that are added after it is finished are not in it.
         await shares.add(id, [{ nth: 2, body: '"later"' }])
         const texts = textsOf(1)
         assert.deepEqual(await shares.readTexts(page(id)), { texts, hasMore: false })
@@ -98,7 +98,7 @@ export const shareRules: readonly StoreRule[] = [
   },
   {
     id: 'FK5',
-    claim: 'forgets a link that is revoked, or whose thread is gone, with all that it showed',
+    claim: 'deletes a link that is revoked, or whose thread is deleted, with its copy',
     check: ({ open }) =>
       withShares(open, async (shares, store) => {
         await createThread(store)
@@ -117,7 +117,7 @@ export const shareRules: readonly StoreRule[] = [
         assert.deepEqual(await shares.readTexts(page(first)), none)
         assert.equal(await shares.begin({ ...begin, id: half }), 'begun')
         await store.deleteThread(thread)
-        // Somebody makes one of the same id anew: it has none of the links.
+        // A new thread with the same id has none of the links.
         await createThread(store)
         assert.equal(await shares.read(second), null)
         assert.deepEqual(await shares.readTexts(page(second)), none)
@@ -133,7 +133,7 @@ export const shareRules: readonly StoreRule[] = [
   },
   {
     id: 'FK5',
-    claim: 'lets a thread have so many links, and counts one that nobody finished only for a while',
+    claim: 'limits the links of a thread, and counts an unfinished one only for a while',
     check: ({ open }) =>
       withShares(open, async (shares, store) => {
         await createThread(store)

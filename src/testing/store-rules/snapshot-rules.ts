@@ -55,7 +55,7 @@ export const snapshotRules: readonly StoreRule[] = [
   },
   {
     id: 'LG4',
-    claim: 'keeps to the events of a turn that is reopened after its end, and ended again',
+    claim: 'follows the events of a turn that is reopened after its end, and ended again',
     async check({ open, reopen }) {
       let store = await open()
       await createThread(store)
@@ -67,7 +67,7 @@ export const snapshotRules: readonly StoreRule[] = [
         [resumed(), turnEvent({ type: 'call-resolved', callId: call, resolution: retry })],
         [begun(), succeeded('at last'), ...text('Two')],
         [ended()],
-        // A whole reopening in one append leaves the status as it was.
+        // A turn that is resumed and ended in one append keeps its status.
         [resumed(), ...text('Three'), ended()],
       ]
       const written: Parameters<typeof foldEvents>[0][number][] = []

@@ -14,7 +14,7 @@ const acquire = (holder: string): LeaseUse => ({
 export const stopRules: readonly StoreRule[] = [
   {
     id: 'ST1',
-    claim: 'reports to the holder of a run that somebody wants it to stop, and nobody after it',
+    claim: 'reports a request to stop to the holder of the run, and to no later holder',
     async check({ open, reopen }) {
       const first = await open()
       assert.deepEqual(await first.requestStop(thread), { kind: 'no-thread' })
@@ -24,10 +24,10 @@ export const stopRules: readonly StoreRule[] = [
       assert.deepEqual(await first.requestStop(thread), { kind: 'requested', turnId: turn, fence })
       const store = await reopen(first)
       assert.deepEqual(await store.requestStop(thread), { kind: 'requested', turnId: turn, fence })
-      const told = await append(store, text('Hi'), {
+      const stored = await append(store, text('Hi'), {
         lease: { kind: 'hold', fence, renewMs: 60_000 },
       })
-      assert.equal(told.stopRequested, true)
+      assert.equal(stored.stopRequested, true)
       const released = await append(store, [ended()], { lease: { kind: 'release', fence } })
       assert.equal(released.stopRequested, false)
       const next = await append(store, [], { lease: acquire('two') })

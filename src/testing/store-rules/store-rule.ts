@@ -1,12 +1,15 @@
 import type { Store } from '../../store/store.ts'
 
-/** What a runner gives to a rule. */
+/** What a runner passes to a rule. */
 export interface StoreFixture {
-  /** A store with nothing in it, on data of its own each time. */
+  /** Opens an empty store, with its own data each time. */
   readonly open: () => Promise<Store>
-  /** Closes a store and opens the same data again. One that cannot outlive itself is given back. */
+  /**
+   * Closes a store and opens the same data again. A store that does not outlive its process is returned as it
+   * is.
+   */
   readonly reopen: (store: Store) => Promise<Store>
-  /** The clock that leases run by; null where the database's own decides. */
+  /** The clock of leases; null where the database's own clock decides. */
   readonly clock: StoreClock | null
 }
 
@@ -14,13 +17,13 @@ export interface StoreFixture {
 export interface StoreClock {
   /** Milliseconds; the store reads its time here. */
   now(): number
-  /** Moves the clock on, so that leases run out without waiting. */
+  /** Advances the clock, so that leases expire without waiting. */
   advance(ms: number): void
 }
 
-/** A rule that every store keeps. `check` throws where it does not hold. */
+/** A rule for every store. `check` throws where the store breaks it. */
 export interface StoreRule {
-  /** The rule of docs/spec.md that it shows, in part or whole. */
+  /** The rule of docs/spec.md that it tests, in part or whole. */
   readonly id: string
   readonly claim: string
   readonly check: (fixture: StoreFixture) => Promise<void>

@@ -116,7 +116,7 @@ export const threadRules: readonly StoreRule[] = [
   },
   {
     id: 'LG2',
-    claim: "adds to a thread that is there already, and to nobody else's",
+    claim: "adds to an existing thread of the owner, and to no other owner's",
     async check({ open }) {
       const store = await open()
       await createThread(store)
@@ -126,7 +126,7 @@ export const threadRules: readonly StoreRule[] = [
       const taken = { create: { ...other, ownerId: ben } }
       const second = say('mine', parseMessageId('second'))
       assert.equal((await tryAppend(store, [second], taken)).kind, 'no-thread')
-      // Not even that it has moved on is told to another.
+      // Another owner does not learn that the thread has changed, either.
       const late = { ...taken, expectedSeq: 0 }
       assert.equal((await tryAppend(store, [second], late)).kind, 'no-thread')
       assert.equal((await store.readThread(thread))?.seq, 1)
@@ -134,7 +134,7 @@ export const threadRules: readonly StoreRule[] = [
         (await store.listThreads({ ownerId: ben, limit: 9, before: null })).threads,
         [],
       )
-      // Two in one group: the first makes it, the second finds it.
+      // Two in one group: the first creates it, the second finds it.
       const [a, b] = ['group-1', 'group-2'].map(parseThreadId) as [ThreadId, ThreadId]
       const results = await commitTogether(store, [
         { threadId: a, events: [say('1')], create: other, expectedSeq: 0 },
@@ -152,7 +152,7 @@ export const threadRules: readonly StoreRule[] = [
   },
   {
     id: 'HT2',
-    claim: 'gives the thread of one owner to no other',
+    claim: 'returns the thread of one owner to no other',
     async check({ open }) {
       const store = await open()
       await createThread(store)
@@ -188,7 +188,7 @@ export const threadRules: readonly StoreRule[] = [
   },
   {
     id: 'PG4',
-    claim: 'goes on where a page of the list ended, though threads move to the top meanwhile',
+    claim: 'continues where a page of the list ended, although threads move to the top meanwhile',
     async check({ open }) {
       const store = await open()
       for (const id of ids) await createThread(store, id)

@@ -20,7 +20,7 @@ import {
 
 const deep = (levels: number): Json => (levels === 0 ? 'floor' : [{ down: deep(levels - 1) }])
 
-/** Each has been lost, changed or taken for "none" by some database or some code. */
+/** Each has been lost, changed or mistaken for "none" by some database or some code. */
 const oddValues: ReadonlyMap<string, Json> = new Map<string, Json>([
   ['an empty string', ''],
   ['0', 0],
@@ -88,7 +88,8 @@ export const valueRules: readonly StoreRule[] = [
   },
   {
     id: 'LG9',
-    claim: 'keeps every value that a person says a call returned, and null where nothing was said',
+    claim:
+      'keeps every value that a person enters as the result of a call, and null where there is none',
     async check({ open, reopen }) {
       for (const value of [...oddValues.values(), undefined]) {
         const first = await open()
@@ -145,9 +146,13 @@ export const valueRules: readonly StoreRule[] = [
         const [reply, message] = messages
         assert.ok(reply?.role === 'assistant' && message?.role === 'user')
         same([message.parts, message.metadata], [parts, metadata], where)
-        const [said, item] = reply.steps[0]?.parts ?? []
-        assert.ok(said?.type === 'reasoning' && item?.type === 'data')
-        same([reply.metadata, said.text, item.data], [metadata, texts.join(''), metadata], where)
+        const [reasoning, item] = reply.steps[0]?.parts ?? []
+        assert.ok(reasoning?.type === 'reasoning' && item?.type === 'data')
+        same(
+          [reply.metadata, reasoning.text, item.data],
+          [metadata, texts.join(''), metadata],
+          where,
+        )
       }
       await check('open')
       await append(first, [ended()])

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import type { NewEvent } from '../../core/event.ts'
 import { foldThread } from '../../core/fold-thread.ts'
-import { parseMessageId, type MessageId, type Seq } from '../../core/ids.ts'
+import { parseMessageId } from '../../core/ids.ts'
 import type { Message } from '../../core/message.ts'
-import { earlierVersions, type MessageVersion, versionsOf } from '../../core/versions.ts'
+import { versionsOf } from '../../core/versions.ts'
 import type { Store } from '../../store/store.ts'
-import { createRandom } from '../random.ts'
+import { createRandomTree, readShown, replace, show, textOf } from './random-tree.ts'
 import { newestFirst, nothing, readAllPages, readChanges, readPage } from './read-thread.ts'
 import type { StoreRule } from './store-rule.ts'
 import {
@@ -23,56 +22,6 @@ import {
 
 const idsOf = (messages: readonly Message[]) => messages.map((one) => one.id)
 
-/** Oldest first. */
-async function readShown(store: Store): Promise<readonly Message[]> {
-  return (await readPage(store)).messages.toReversed()
-}
-
-const hide = (messages: readonly MessageVersion[], after: Seq): readonly NewEvent[] =>
-  messages.length === 0
-    ? []
-    : [
-        {
-          type: 'messages-retired',
-          messageIds: messages.map(({ id }) => id),
-          kept: { after, places: messages.map(({ seq }) => seq) },
-          at,
-        },
-      ]
-
-/** Replaces a message and all behind it, as an edit and an answer that is made anew do. */
-async function replace(store: Store, target: MessageId, id: MessageId, words: string) {
-  const shown = await readShown(store)
-  const from = shown.findIndex((message) => message.id === target)
-  const old = shown[from]
-  assert.ok(old !== undefined)
-  const versionOf = earlierVersions(old)
-  const gone = hide(shown.slice(from), shown[from - 1]?.seq ?? 0)
-  if (old.role !== 'assistant') {
-    await append(store, [...gone, { ...say(words, id), versionOf } as NewEvent])
-    return
-  }
-  const begun = { ...started(id), versionOf } as NewEvent
-  await append(store, [...gone, begun, ...text(words, id), ended(id)])
-}
-
-/** Shows a version, as the engine does. */
-async function show(store: Store, target: string) {
-  const path = await store.readPath(thread, target)
-  assert.ok(path !== null, `no path to ${target}`)
-  const places = path.show.map(({ seq }) => seq)
-  const shown = { type: 'messages-shown', places, at } as const
-  await append(store, [...hide(path.hide, path.after), shown])
-}
-
-/** What is shown, as words. */
-const textOf = (message: Message): string =>
-  message.role === 'assistant'
-    ? message.steps
-        .flatMap(({ parts }) => parts.map((part) => (part.type === 'text' ? part.text : '')))
-        .join('')
-    : message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
-
 const readWords = async (store: Store) => (await readShown(store)).map(textOf)
 
 const second = parseMessageId('second')
@@ -81,7 +30,7 @@ const third = parseMessageId('third')
 export const versionRules: readonly StoreRule[] = [
   {
     id: 'VR1',
-    claim: 'keeps what an edit and a new answer replace as versions that know of each other',
+    claim: 'keeps what an edit and a new answer replace as versions, each with the list of all',
     async check({ open, reopen }) {
       const first = await open()
       await createThread(first)
@@ -133,8 +82,7 @@ export const versionRules: readonly StoreRule[] = [
   },
   {
     id: 'VR1',
-    claim:
-      'tells versions of one id apart by their places, and gives the one that is shown by its id',
+    claim: 'distinguishes versions of one id by their seqs, and returns the shown one by its id',
     async check({ open, reopen }) {
       const first = await open()
       await createThread(first)
@@ -157,7 +105,7 @@ export const versionRules: readonly StoreRule[] = [
   },
   {
     id: 'VR1',
-    claim: 'never shows again what was withdrawn, nor what is not there',
+    claim: 'never shows a withdrawn message again, nor one that does not exist',
     async check({ open }) {
       const store = await open()
       await createThread(store)
@@ -180,86 +128,49 @@ export const versionRules: readonly StoreRule[] = [
       for (const seed of [1, 2, 3]) await checkTree(await open(), reopen, seed)
     },
   },
+  {
+    id: 'VR2',
+    claim: 'goes on from a cursor with what is shown, where another version is shown meanwhile',
+    async check({ open }) {
+      for (const seed of [4, 5, 6]) await checkCursors(await open(), seed)
+    },
+  },
 ]
 
-/** A message of the oracle: its words are unique, and it knows its own children. */
-interface Node {
-  readonly words: string
-  readonly id: MessageId
-  readonly parent: Node | null
-  readonly children: Node[]
-  /** The child that was shown last. */
-  last: Node | null
-}
-
 async function checkTree(first: Store, reopen: (store: Store) => Promise<Store>, seed: number) {
-  const random = createRandom(seed)
-  const root: Node = { words: '', id: '', parent: null, children: [], last: null }
-  const all: Node[] = []
-  let store = first
-  await createThread(store)
-  const add = (parent: Node, id: MessageId): Node => {
-    const node: Node = { words: `${id} ${all.length}`, id, parent, children: [], last: null }
-    parent.children.push(node)
-    parent.last = node
-    all.push(node)
-    return node
-  }
-  const path = (): readonly Node[] => {
-    const found: Node[] = []
-    for (let node = root.last; node !== null; node = node.last) found.push(node)
-    return found
-  }
-  const versionIds = new Map<Node, string>()
-  for (let step = 0; step < 40; step++) {
-    const shown = path()
-    const tip = shown.at(-1) ?? root
-    const kind = random.int(3)
-    if (kind === 0 || shown.length === 0) {
-      const isTurn = shown.length % 2 === 1
-      const node = add(tip, parseMessageId(`${isTurn ? 'turn' : 'user'}-${step}`))
-      const { id, words } = node
-      await append(store, isTurn ? [started(id), ...text(words, id), ended(id)] : [say(words, id)])
-    } else if (kind === 1) {
-      const old = shown[random.int(shown.length)] as Node
-      const isTurn = old.id.startsWith('turn')
-      // Some edits keep the id.
-      const id =
-        !isTurn && random.int(2) === 0
-          ? old.id
-          : parseMessageId(`${isTurn ? 'turn' : 'user'}-${step}`)
-      const node = add(old.parent ?? root, id)
-      await replace(store, old.id, id, node.words)
-    } else {
-      const node = all[random.int(all.length)] as Node
-      for (let one: Node | null = node; one?.parent != null; one = one.parent) one.parent.last = one
-      const target = versionIds.get(node) ?? node.id
-      const found = await store.readPath(thread, target)
-      assert.ok(found !== null)
-      if (found.show.length > 0) await show(store, target)
-    }
-    const messages = await readShown(store)
-    assert.deepEqual(
-      messages.map(textOf),
-      path().map(({ words }) => words),
-    )
-    for (const [index, node] of path().entries()) {
-      const message = messages[index] as Message
-      const isUser = message.role !== 'assistant'
-      versionIds.set(node, isUser ? `${message.id}@${message.seq}` : message.id)
-      const count = node.parent?.children.length ?? 0
-      assert.equal(versionsOf(message)?.ids.length ?? 1, count)
-    }
-  }
-  store = await reopen(store)
-  const words = path().map((node) => node.words)
+  const tree = createRandomTree(first, seed)
+  await createThread(first)
+  for (let step = 0; step < 40; step++) await tree.grow()
+  const store = await reopen(first)
+  const words = tree.words()
   for (let limit = 1; limit <= words.length + 1; limit++) {
-    const pages = await readAllPages(store, limit)
-    assert.deepEqual(pages.map(textOf), words.toReversed())
+    assert.deepEqual((await readAllPages(store, limit)).map(textOf), words.toReversed())
+    const forward = await readAllPages(store, limit, { order: 'oldest-first' })
+    assert.deepEqual(forward.map(textOf), words)
   }
-  // Whoever reads the page and follows from there misses nothing.
+  // A reader of the page that follows from there misses nothing.
   const page = await readPage(store)
   const { changes } = await readChanges(store, page.seq)
   const view = foldThread({ seq: page.seq, messages: page.messages.toReversed() }, changes)
   assert.deepEqual(newestFirst(view), page.messages)
+}
+
+/** A cursor is a place, so it stays one when other messages are shown: what is shown before it comes next, each once. */
+async function checkCursors(store: Store, seed: number) {
+  const tree = createRandomTree(store, seed)
+  await createThread(store)
+  for (let step = 0; step < 30; step++) await tree.grow()
+  for (let limit = 1; limit <= 4; limit++) {
+    for (const order of ['newest-first', 'oldest-first'] as const) {
+      const { messages } = await readPage(store, { limit, order })
+      const cursor = messages.at(-1)?.seq ?? null
+      await tree.switch()
+      const shown = await readShown(store)
+      const rest = shown.filter(({ seq }) =>
+        order === 'newest-first' ? seq < (cursor ?? 0) : seq > (cursor ?? 0),
+      )
+      const expected = order === 'newest-first' ? rest.toReversed() : rest
+      assert.deepEqual(await readAllPages(store, limit, { order }, cursor), expected)
+    }
+  }
 }

@@ -11,7 +11,7 @@ const message = (number: number) => say(`Message ${number}`, parseMessageId(`mes
 export const watchRules: readonly StoreRule[] = [
   {
     id: 'LG2',
-    claim: 'notifications at a change once it can be read, to everyone who watches',
+    claim: 'notifies every listener of a change once it can be read',
     async check({ open }) {
       const store = await open()
       await createThread(store)
@@ -38,7 +38,7 @@ export const watchRules: readonly StoreRule[] = [
   },
   {
     id: 'LG3',
-    claim: 'does not notification at what it refused',
+    claim: 'does not notify of an append that it refused',
     async check({ open }) {
       const store = await open()
       await createThread(store)
@@ -59,7 +59,7 @@ export const watchRules: readonly StoreRule[] = [
   },
   {
     id: 'RS2',
-    claim: 'notifications at the end of a thread, and at nothing after one stops watching',
+    claim: 'notifies of the deletion of a thread, and of nothing after a listener has stopped',
     async check({ open }) {
       const store = await open()
       await createThread(store)

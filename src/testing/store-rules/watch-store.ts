@@ -3,14 +3,14 @@ import type { ChangeNotification, Store } from '../../store/store.ts'
 
 interface Watched {
   readonly notifications: readonly ChangeNotification[]
-  /** Resolves with the first notification, past or to come, that fits. */
+  /** Resolves with the first notification, past or future, that fits. */
   readonly until: (
     fits: (notification: ChangeNotification) => boolean,
   ) => Promise<ChangeNotification>
   readonly stop: () => void
 }
 
-/** Keeps the notifications of a store, and lets a rule wait for one. */
+/** Records the notifications of a store, and lets a rule wait for one. */
 export function watchStore(store: Store, followed?: () => Iterable<ThreadId>): Watched {
   const notifications: ChangeNotification[] = []
   const waiting = new Set<(notification: ChangeNotification) => void>()

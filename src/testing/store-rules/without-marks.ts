@@ -1,6 +1,6 @@
 import type { AppendResult, Changes, Page } from '../../store/store.ts'
 
-/** What is drawn (OP6) differs from store to store and from run to run; all else is compared whole. */
+/** Random marks (OP6) differ from store to store and from run to run; everything else is compared whole. */
 export function withoutMarks<Value extends AppendResult | Page | Changes>(value: Value): Value {
   const { incarnation: _, place: _place, edge: _edge, ...rest } = value as Value & Drawn
   if (!('changes' in rest)) return rest as unknown as Value

@@ -13,7 +13,7 @@ import { ArgumentFields } from './argument-fields.tsx'
 import { useAction } from '../use-action.ts'
 import { useToolSchema } from './use-tool-schema.ts'
 
-/** What will happen, with what arguments; accept and reject are equally easy to reach (CD3, AP3, AP4). */
+/** The tool and its arguments; accept and reject are equally easy to reach (CD3, AP3, AP4). */
 export function ApprovalForm({ call }: { readonly call: Call }): ReactNode {
   const strings = useStrings()
   const { decide, editsArguments = true } = useCallActions()
@@ -34,13 +34,15 @@ export function ApprovalForm({ call }: { readonly call: Call }): ReactNode {
   return (
     <fieldset
       className="hf-approval"
+      // Where the focus goes when the one before it is decided.
+      tabIndex={-1}
       aria-label={`${strings.approvalTitle(titleOf(call))} ${summarizeArguments(proposed)}`}
       data-call-id={call.id}
       data-call-state={call.state}
     >
       <p className="hf-approval-title">
         <Icon name="hand" />
-        {strings.approvalTitle(titleOf(call))}
+        <bdi>{strings.approvalTitle(titleOf(call))}</bdi>
       </p>
       {isJsonObject(args) && (
         <ArgumentFields
@@ -64,7 +66,8 @@ export function ApprovalForm({ call }: { readonly call: Call }): ReactNode {
         <button
           type="button"
           className="hf-button hf-button-strong"
-          disabled={isBusy || decide === undefined}
+          aria-disabled={isBusy}
+          disabled={decide === undefined}
           onClick={accept}
         >
           <Icon name="check" />
@@ -73,7 +76,8 @@ export function ApprovalForm({ call }: { readonly call: Call }): ReactNode {
         <button
           type="button"
           className="hf-button"
-          disabled={isBusy || decide === undefined}
+          aria-disabled={isBusy}
+          disabled={decide === undefined}
           onClick={reject}
         >
           <Icon name="cross" />

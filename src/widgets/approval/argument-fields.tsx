@@ -123,7 +123,7 @@ function JsonInput(
       props.onChange(JSON.parse(next) as Json)
       setBroken(false)
     } catch {
-      // What is half typed is not JSON yet; what was last whole is what counts.
+      // Half-typed text is not JSON yet; the last valid value counts.
       setBroken(true)
     }
   }

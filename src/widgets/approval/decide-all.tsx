@@ -5,7 +5,7 @@ import { useCallActions } from '../call-actions.ts'
 import { useStrings } from '../strings-context.tsx'
 import { useAction } from '../use-action.ts'
 
-/** One answer to all that wait, once there are several (AP6). */
+/** One decision for all waiting calls, once there are several (AP6). */
 export function DecideAll({ calls }: { readonly calls: readonly Call[] }): ReactNode {
   const strings = useStrings()
   const { decideAll } = useCallActions()
@@ -18,7 +18,7 @@ export function DecideAll({ calls }: { readonly calls: readonly Call[] }): React
       <button
         type="button"
         className="hf-button"
-        disabled={isBusy}
+        aria-disabled={isBusy}
         onClick={() => decide('accept')}
       >
         {strings.acceptAll(ids.length)}
@@ -26,7 +26,7 @@ export function DecideAll({ calls }: { readonly calls: readonly Call[] }): React
       <button
         type="button"
         className="hf-button"
-        disabled={isBusy}
+        aria-disabled={isBusy}
         onClick={() => decide('reject')}
       >
         {strings.rejectAll(ids.length)}

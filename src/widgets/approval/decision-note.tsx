@@ -3,7 +3,7 @@ import type { Call } from '../../core/call.ts'
 import { Icon } from '../icon.tsx'
 import { useStrings } from '../strings-context.tsx'
 
-/** Who decided: it stands where the form stood, so that a second decider sees who was first (AP2). */
+/** Who decided: shown in place of the form, so that a second decider sees who was first (AP2). */
 export function DecisionNote({ call }: { readonly call: Call }): ReactNode {
   const strings = useStrings()
   const { decision } = call

@@ -9,7 +9,7 @@ import { JsonView } from '../tool-card/json-view.tsx'
 import { titleOf } from '../tool-widget/turn-summary.ts'
 import { useAction } from '../use-action.ts'
 
-/** A call whose end nobody saw: what happened in plain words, and three ways on (CR3, CD3). */
+/** For a call whose outcome is unknown: what happened in plain words, and three ways to resolve it (CR3, CD3). */
 export function UnknownForm({ call }: { readonly call: Call }): ReactNode {
   const strings = useStrings()
   const { resolve } = useCallActions()
@@ -22,15 +22,16 @@ export function UnknownForm({ call }: { readonly call: Call }): ReactNode {
   return (
     <fieldset
       className="hf-approval hf-unknown"
+      tabIndex={-1}
       aria-label={strings.unknownTitle(titleOf(call))}
       data-call-id={call.id}
       data-call-state={call.state}
     >
       <p className="hf-approval-title">
         <Icon name="question" />
-        {strings.unknownTitle(titleOf(call))}
+        <bdi>{strings.unknownTitle(titleOf(call))}</bdi>
       </p>
-      <p>{strings.unknownBody}</p>
+      <p dir="auto">{strings.unknownBody}</p>
       <JsonView value={projectArguments(call.input)} />
       <ActionError error={error} />
       <div className="hf-actions">
@@ -39,7 +40,8 @@ export function UnknownForm({ call }: { readonly call: Call }): ReactNode {
             key={resolution}
             type="button"
             className="hf-button"
-            disabled={isBusy || resolve === undefined}
+            aria-disabled={isBusy}
+            disabled={resolve === undefined}
             onClick={() => run(async () => resolve?.(call.id, resolution))}
           >
             <Icon name={icon} />

@@ -11,7 +11,7 @@ export function useToolSchema(name: string): JsonObject | undefined {
       .then((found) => {
         if (isCurrent) setSchema(found)
       })
-      // Without the schema the form shows the arguments that are there; the server checks them anyway.
+      // Without the schema the form shows the existing arguments; the server checks them anyway.
       .catch(() => undefined)
     return () => {
       isCurrent = false

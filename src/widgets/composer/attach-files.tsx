@@ -4,7 +4,7 @@ import { useStrings } from '../strings-context.tsx'
 
 type AddFiles = (files: Iterable<File>) => void
 
-/** Opens the browser's own choice of files, several at once. */
+/** Opens the browser's file picker, for several files at once. */
 export function AttachButton({ add }: { readonly add: AddFiles }): ReactNode {
   const strings = useStrings()
   const field = useRef<HTMLInputElement>(null)
@@ -18,7 +18,7 @@ export function AttachButton({ add }: { readonly add: AddFiles }): ReactNode {
         data-attach=""
         onChange={({ currentTarget }) => {
           add([...(currentTarget.files ?? [])])
-          // The same file can be chosen again after it was removed.
+          // Reset, so that the same file can be chosen again after it was removed.
           currentTarget.value = ''
         }}
       />
@@ -42,7 +42,7 @@ interface FileDropProps {
   readonly children: ReactNode
 }
 
-/** A place where files can be dropped, and says so while some are held over it. */
+/** A drop zone for files, which shows a hint while files are dragged over it. */
 export function FileDrop({ canDrop, add, className, children }: FileDropProps): ReactNode {
   const strings = useStrings()
   const [isOver, setOver] = useState(false)

@@ -10,7 +10,7 @@ interface AttachmentListProps {
   readonly retry: (key: string) => void
 }
 
-/** What is attached, with how far it is; nothing where there is nothing. */
+/** The attached files with their upload progress; renders nothing if there are none. */
 export function AttachmentList({ attachments, remove, retry }: AttachmentListProps): ReactNode {
   const strings = useStrings()
   if (attachments.length === 0) return null
@@ -20,7 +20,9 @@ export function AttachmentList({ attachments, remove, retry }: AttachmentListPro
         <li key={attachment.key} className="hf-attachment" data-state={attachment.state.kind}>
           {attachment.state.kind === 'ready' && <FilePreview {...attachment.state.file} />}
           <span className="hf-attachment-text">
-            <bdi className="hf-attachment-name">{attachment.name}</bdi>
+            <bdi className="hf-attachment-name" title={attachment.name}>
+              {attachment.name}
+            </bdi>
             <AttachmentState {...attachment} />
           </span>
           {attachment.state.kind === 'failed' && (
@@ -54,7 +56,7 @@ function AttachmentState({ name, bytes, state }: Attachment): ReactNode {
       return <progress className="hf-attachment-progress" value={state.share} aria-label={name} />
     case 'failed':
       return (
-        <span className="hf-attachment-error" role="alert">
+        <span className="hf-attachment-error" role="alert" title={state.error}>
           {state.error}
         </span>
       )

@@ -1,11 +1,11 @@
 import type { AgentInfo } from '../../client/agent-client.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 
-/** One thing that a person may choose for an answer. */
+/** One field that a person may choose for an answer. */
 export type ChoiceField = {
   /** Its name in `choices`. */
   readonly name: string
-  /** The schema's title. Undefined for the model, which has a word of the widgets' own. */
+  /** The schema's title. Undefined for the model, which has a label of the widgets' own. */
   readonly label: string | undefined
   readonly description: string | undefined
 } & (
@@ -18,8 +18,8 @@ export type ChoiceField = {
 )
 
 /**
- * What can be shown of a JSON Schema of choices: the model where there is more than one, a switch for a boolean, a select for a
- * list of words. What else the schema has is for the host's own controls.
+ * The fields of a JSON Schema of choices that can be shown: the model where there is more than one, a switch for a
+ * boolean, a select for a list of words. Other fields are for the host application's own controls.
  */
 export function toChoiceFields({
   models,
@@ -45,7 +45,7 @@ export function toChoiceFields({
   })
 }
 
-/** The values of a stored choice that can still be chosen, and the defaults of the others. */
+/** The stored values that can still be chosen, and the defaults of the others. */
 export function toPicks(fields: readonly ChoiceField[], stored: unknown): JsonObject {
   const known = isJsonObject(stored) ? stored : {}
   return Object.fromEntries(
@@ -61,7 +61,7 @@ function isFitting(field: ChoiceField, value: Json | undefined): Json | undefine
   return fits ? value : undefined
 }
 
-/** One that leaves no choice is not shown. */
+/** A field with only one option is not shown. */
 function toSelect(
   field: Pick<ChoiceField, 'name' | 'label' | 'description'>,
   options: readonly { readonly value: string; readonly label: string }[],
@@ -86,7 +86,7 @@ const textOf = (value: Json | undefined): string | undefined =>
 const wordsOf = (value: Json | undefined): readonly string[] | undefined =>
   Array.isArray(value) && value.every((word) => typeof word === 'string') ? value : undefined
 
-/** `webSearch` and `web_search` read “Web search”. */
+/** `webSearch` and `web_search` become “Web search”. */
 function toLabel(name: string): string {
   const words = name
     .replace(/([a-z\d])([A-Z])/g, '$1 $2')

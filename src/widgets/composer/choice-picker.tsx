@@ -10,15 +10,15 @@ import { useStoredPicks } from './use-stored-picks.ts'
 /** The props of `<ChoicePicker>`. */
 export interface ChoicePickerProps {
   readonly threadId: string
-  /** Gets what is picked, and sends it with every message. */
+  /** Receives the picks, and sends them with every message. */
   readonly client: Pick<ThreadClient, 'choose'>
-  /** The last answer of the thread: what was chosen for it is chosen for the next. @default none */
+  /** The last answer of the thread: its choices are the initial ones for the next. @default none */
   readonly lastTurn?: Turn | undefined
 }
 
 /**
- * The model and the switches that the server offers, for the next answer. Nothing where there is nothing to choose. It needs a
- * `<HoldfastProvider>` around it.
+ * The model and the switches that the server offers, for the next answer. Renders nothing where there is nothing to
+ * choose. It needs a `<HoldfastProvider>` around it.
  */
 export function ChoicePicker({ threadId, client, lastTurn }: ChoicePickerProps): ReactNode {
   const strings = useStrings()

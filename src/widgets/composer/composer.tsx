@@ -11,37 +11,35 @@ import { useDraftText } from './use-draft-text.ts'
 
 /** The props of `<Composer>`. */
 export interface ComposerProps {
-  /** What is being written is stored in the browser for each thread by itself. */
+  /** The draft is stored in the browser separately for each thread. */
   readonly threadId: string
-  /** A turn runs: Stop stands in the place of Send, and what is written can only be sent with `steer`. */
+  /** A turn runs: Stop replaces Send, and a message can only be sent with `steer`. */
   readonly isRunning: boolean
   /**
-   * A turn waits for a person, such as for an approval: it can be stopped, or answered with a message, so
-   * Stop stands beside Send.
-   *
+   * A turn waits for a person, such as for an approval: it can be stopped, or answered with a message, so Stop is shown
+   * next to Send.
    * @default false
    */
   readonly isWaiting?: boolean
   /**
-   * Rejects when it could not be sent. The field is emptied at once, so whoever sends keeps the text and the files.
+   * Rejects when it could not be sent. The field is emptied at once, so the caller has to keep the text and the files.
    */
   readonly send: (text: string, files: readonly UploadedFile[]) => Promise<void>
-  /** Sends a file to the server, such as `uploadFile` does. @default files cannot be attached */
+  /** Uploads a file to the server, as `uploadFile` does. @default files cannot be attached */
   readonly upload?: Upload
   /**
-   * Sends into the turn that runs. With it, what is written meanwhile can be sent: Enter calls `send`, which puts it behind the
-   * turn, and Ctrl+Enter or ⌘+Enter calls this.
-   *
+   * Sends into the running turn. With it, a message can be sent while a turn runs: Enter calls `send`, which queues it
+   * after the turn, and Ctrl+Enter or ⌘+Enter calls this.
    * @default nothing can be sent while a turn runs
    */
   readonly steer?: (text: string, files: readonly UploadedFile[]) => Promise<void>
   /** Ends the turn that runs or waits. When it rejects, the message of its error is shown. */
   readonly stop: () => Promise<void>
-  /** Nothing can be sent; it can be written all the same. @default false */
+  /** Nothing can be sent; text can be written all the same. @default false */
   readonly isDisabled?: boolean
-  /** The field has the focus when the thread is shown. @default false */
+  /** Whether the field has the focus when the thread is shown. @default false */
   readonly takesFocus?: boolean
-  /** What stands under the field, such as a `<ChoicePicker>`. @default nothing */
+  /** Shown under the field, beside its buttons, such as a `<ChoicePicker>`. @default nothing */
   readonly children?: ReactNode
 }
 
@@ -65,13 +63,19 @@ export function Composer(props: ComposerProps): ReactNode {
   const send = (by: ComposerProps['send'] = props.send) => {
     if (isEmpty || isUploading || !canSend || isDisabled) return
     setText('')
-    // What could not be sent stands in the thread, with a way to send it again.
+    // A message that could not be sent is shown in the thread, with a button to send it again.
     void by(text, files.take()).catch(() => undefined)
+  }
+  /** The button that sends disappears or is disabled, and the focus with it: a keyboard user continues in the field. */
+  const sendFrom = (button: Element | null, by?: ComposerProps['send']) => {
+    const isByKeyboard = button?.matches(':focus-visible') === true
+    send(by)
+    if (isByKeyboard) field.current?.focus()
   }
   const stop = (isByKeyboard: boolean) =>
     run(async () => {
       await props.stop()
-      // The button goes away, and the focus with it. A finger wants no keyboard to come up, though.
+      // The button disappears, and the focus with it. On a touch screen, focusing the field would open the keyboard.
       if (isByKeyboard) field.current?.focus()
     })
   const onKeyDown = (event: KeyboardEvent) => {
@@ -85,13 +89,12 @@ export function Composer(props: ComposerProps): ReactNode {
       className="hf-composer"
       onSubmit={(event) => {
         event.preventDefault()
-        send()
+        sendFrom(document.activeElement)
       }}
     >
-      <AttachmentList attachments={attachments} remove={files.remove} retry={files.retry} />
       <FileDrop canDrop={props.upload !== undefined} add={files.add} className="hf-composer-box">
-        {props.upload !== undefined && <AttachButton add={files.add} />}
-        {/* The same words in a cell of the same grid give the field its height. */}
+        <AttachmentList attachments={attachments} remove={files.remove} retry={files.retry} />
+        {/* The same text in a cell of the same grid gives the field its height. */}
         <div className="hf-grow" data-text={`${text} `}>
           <textarea
             ref={field}
@@ -111,40 +114,49 @@ export function Composer(props: ComposerProps): ReactNode {
             }}
           />
         </div>
-        {(isRunning || isWaiting) && (
-          <button
-            type="button"
-            className="hf-send hf-send-stop"
-            aria-label={strings.stop}
-            onClick={({ currentTarget }) => stop(currentTarget.matches(':focus-visible'))}
-          >
-            <Icon name="stop" />
-          </button>
-        )}
-        {isRunning && steer !== undefined && !isEmpty && (
-          <button
-            type="button"
-            className="hf-send hf-steer"
-            aria-label={strings.steer}
-            title={strings.steer}
-            disabled={isUploading || isDisabled}
-            onClick={() => send(steer)}
-          >
-            <Icon name="steer" />
-          </button>
-        )}
-        {(!isRunning || (canSend && !isEmpty)) && (
-          <button
-            type="submit"
-            className="hf-send"
-            aria-label={isRunning ? strings.sendNext : strings.send}
-            disabled={isEmpty || isUploading || isDisabled}
-          >
-            <Icon name="send" />
-          </button>
-        )}
+        <div className="hf-composer-tools">
+          {props.upload !== undefined && <AttachButton add={files.add} />}
+          {props.children}
+          <span className="hf-composer-hint" aria-hidden="true">
+            {isRunning && steer !== undefined && !isEmpty && strings.steerHint}
+          </span>
+          {(isRunning || isWaiting) && (
+            <button
+              type="button"
+              className="hf-send hf-send-stop"
+              aria-label={strings.stop}
+              title={strings.stop}
+              onClick={({ currentTarget }) => stop(currentTarget.matches(':focus-visible'))}
+            >
+              <Icon name="stop" />
+            </button>
+          )}
+          {isRunning && steer !== undefined && !isEmpty && (
+            <button
+              type="button"
+              className="hf-send hf-steer"
+              aria-label={strings.steer}
+              title={strings.steer}
+              aria-keyshortcuts="Control+Enter Meta+Enter"
+              disabled={isUploading || isDisabled}
+              onClick={({ currentTarget }) => sendFrom(currentTarget, steer)}
+            >
+              <Icon name="steer" />
+            </button>
+          )}
+          {(!isRunning || (canSend && !isEmpty)) && (
+            <button
+              type="submit"
+              className="hf-send"
+              aria-label={isRunning ? strings.sendNext : strings.send}
+              title={isRunning ? strings.sendNext : strings.send}
+              disabled={isEmpty || isUploading || isDisabled}
+            >
+              <Icon name="send" />
+            </button>
+          )}
+        </div>
       </FileDrop>
-      {props.children}
       <ActionError error={error} />
     </form>
   )

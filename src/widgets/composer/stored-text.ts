@@ -1,4 +1,4 @@
-/** Small texts that outlive a reload. A browser may refuse its storage; then they live with the page. */
+/** Small texts that survive a reload. A browser may refuse its storage; then they last as long as the page. */
 export function readStored(key: string): string {
   try {
     return globalThis.localStorage?.getItem(key) ?? ''

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react'
 import type { UploadedFile, UploadOptions } from '../../client/upload-file.ts'
 import { readStored, writeStored } from './stored-text.ts'
 
-/** A file at the composer, before it is sent with a message. */
+/** A file in the composer, before it is sent with a message. */
 export interface Attachment {
   readonly key: string
   readonly name: string
@@ -14,16 +14,16 @@ export interface Attachment {
     | { readonly kind: 'failed'; readonly error: string }
 }
 
-/** Sends a file to the server. */
+/** Uploads a file to the server. */
 export type Upload = (file: File, options: UploadOptions) => Promise<UploadedFile>
 
 interface UsedAttachments {
   readonly attachments: readonly Attachment[]
   readonly add: (files: Iterable<File>) => void
-  /** Ends what is on its way, too. */
+  /** Also cancels an upload in flight. */
   readonly remove: (key: string) => void
   readonly retry: (key: string) => void
-  /** Takes those that are ready, to be sent; the composer has none of them any more. */
+  /** Removes and returns the files that are ready to be sent. */
   readonly take: () => readonly UploadedFile[]
 }
 
@@ -33,15 +33,15 @@ interface Held {
 }
 
 /**
- * The files at a composer. Those that the server has outlive a reload, for each thread by itself; what was still on its
- * way is gone with the page that had it.
+ * The files in a composer. Uploaded ones survive a reload, separately for each thread; an upload in flight ends with
+ * its page.
  */
 export function useAttachments(threadId: string, upload: Upload | undefined): UsedAttachments {
   const [held, setHeld] = useState<Held>(() => ({ threadId, list: readKept(threadId) }))
   const sources = useRef(new Map<string, { readonly file: File; readonly stop: AbortController }>())
   const list = held.threadId === threadId ? held.list : readKept(threadId)
 
-  /** What ends after the composer was given another thread belongs to its own all the same. */
+  /** An upload that ends after the composer has switched threads still belongs to its own thread. */
   const change = (next: (list: readonly Attachment[]) => readonly Attachment[], isHere = false) =>
     setHeld((before) => {
       const isOwn = before.threadId === threadId
@@ -121,7 +121,7 @@ function readKept(threadId: string): readonly Attachment[] {
   try {
     return JSON.parse(readStored(keyOf(threadId)) || '[]') as readonly Attachment[]
   } catch {
-    // Somebody else wrote there.
+    // Other code wrote to this key.
     return []
   }
 }

@@ -3,8 +3,8 @@ import { isJsonObject, type JsonObject } from '../../core/json.ts'
 import { readStored, writeStored } from './stored-text.ts'
 
 /**
- * What was picked in a thread and not sent yet, over a reload. It counts as long as the last answer is the one that it was picked
- * after: later, what was chosen for that answer does, on whatever device that was.
+ * The picks in a thread that were not sent yet; they survive a reload. They apply while the last answer is the one they
+ * were picked after: later, the choices of the newer answer apply, whatever device they came from.
  */
 export function useStoredPicks(
   threadId: string,
@@ -28,7 +28,7 @@ function parsePicks(text: string, after: string): JsonObject | undefined {
     if (!isJsonObject(stored) || stored['after'] !== after) return undefined
     return isJsonObject(stored['picks']) ? stored['picks'] : undefined
   } catch {
-    // Somebody else's, or cut off: as good as nothing.
+    // Written by other code, or truncated: ignored.
     return undefined
   }
 }

@@ -1,4 +1,4 @@
-/** One line of a paragraph that is still being written, with what it has opened closed. */
+/** Closes the open inline syntax in one line of a paragraph that is still being written. */
 export function closeOpenInline(whole: string): string {
   const line = whole.replace(/(?:[*_~`\\]+|&[a-z0-9#]*)$/i, '')
   const open: string[] = []
@@ -23,7 +23,7 @@ export function closeOpenInline(whole: string): string {
     meet(open, run, line[index - 1], line[index + run.length])
     index += run.length
   }
-  // A mark does not close after a space.
+  // Markup does not close after a space.
   return open.length === 0 ? closeOpenLink(line) : closeOpenLink(line).trimEnd() + closing(open)
 }
 
@@ -39,11 +39,11 @@ function meet(open: string[], run: string, before: string | undefined, after: st
   }
 }
 
-/** An underscore in a word is a letter, and one tilde is just that. */
+/** An underscore inside a word is a letter, and a single tilde is just that. */
 const canOpen = (mark: string, before: string | undefined): boolean =>
   mark !== '~' && (!mark.startsWith('_') || before === undefined || !/[\p{L}\p{N}]/u.test(before))
 
-/** A link whose address is not there yet is its words; a picture is nothing yet. */
+/** A link without its address yet is shown as its text; an unfinished image is not shown. */
 const closeOpenLink = (line: string): string =>
   line
     .replace(/!(?:\[[^\]]*(?:\](?:\([^)]*)?)?)?$/, '')

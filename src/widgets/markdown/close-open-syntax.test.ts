@@ -28,7 +28,7 @@ describe('Markdown while it streams', () => {
   }
 })
 
-/** What a reader sees, without the spaces between blocks. */
+/** The visible text, without the spaces between blocks. */
 function wordsOf(tokens: readonly Token[]): string {
   return tokens.map(wordOf).join('').replaceAll(/\s+/g, '')
 }
@@ -44,7 +44,7 @@ function wordOf(token: Token): string {
         .map((cell) => wordsOf(cell.tokens))
         .join('')
     case 'code':
-      // Here the breaks are seen too.
+      // In code the line breaks are visible too.
       return known.text.replaceAll('\n', '⏎')
     case 'codespan':
     case 'escape':

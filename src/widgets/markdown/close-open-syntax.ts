@@ -1,16 +1,15 @@
 import { closeOpenInline } from './close-open-inline.ts'
 
 /**
- * Markdown that is still being written, as if it ended here: what has begun is closed, and marks that
- * are not words yet are held back. So the page never flashes between two readings of the same words,
- * and what it shows only grows.
+ * Markdown that is still being written, as if it ended here: open syntax is closed, and markup without text yet is held
+ * back. So the page never flickers between two interpretations of the same text, and what it shows only grows.
  */
 export function closeOpenSyntax(text: string): string {
   const fence = openFenceOf(text)
   const start = text.lastIndexOf('\n') + 1
   const line = text.slice(start)
   if (fence !== undefined) {
-    // A line that is empty, or is becoming the end of the block, is no line of the code yet.
+    // A line that is empty, or may become the end of the block, is not yet a line of the code.
     const isHeldBack = /^\s*[`~]*$/.test(line)
     return `${isHeldBack ? text.slice(0, start) : `${text}\n`}${fence}`
   }
@@ -34,7 +33,7 @@ const isOnlyMarks = (line: string): boolean =>
     line,
   )
 
-/** A table is one only when the line under its head is complete: until then it would be shown as text. */
+/** A table is recognized only when the line under its header is complete: until then it would be rendered as text. */
 function openTableStart(text: string): number | undefined {
   const isLineOver = text.endsWith('\n')
   const lines = (isLineOver ? text.slice(0, -1) : text).split('\n')

@@ -4,13 +4,12 @@ import { useStrings } from '../strings-context.tsx'
 
 /** The props of `<CodeBlock>`. */
 export interface CodeBlockProps {
-  /** What is shown, and what the button copies. */
+  /** The code that is shown and copied. */
   readonly code: string
-  /** Its name stands above the code. Empty: none. */
+  /** Shown above the code. Empty: none. */
   readonly language: string
   /**
-   * The code with colours, where somebody knows the language.
-   *
+   * The code with syntax highlighting, if the host application provides it.
    * @default the code as it is
    */
   readonly children?: ReactNode

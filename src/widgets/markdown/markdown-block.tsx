@@ -7,8 +7,8 @@ import { MarkdownInline } from './markdown-inline.tsx'
 interface MarkdownBlockProps {
   readonly token: Token
   /**
-   * In a list or a quotation: it has their direction. With a `dir` of its own its text would not count when
-   * the browser finds out theirs.
+   * Inside a list or a quotation, which sets the direction. With a `dir` of its own its text would be ignored when the
+   * browser determines theirs.
    */
   readonly isNested?: boolean
 }
@@ -70,7 +70,7 @@ function Heading(props: { readonly token: Tokens.Heading; readonly dir: Directio
   )
 }
 
-/** The list has the direction, not its items: its marks stand in the room that it leaves for them. */
+/** The list has the direction, not its items: its markers are in the list's padding. */
 function List(props: { readonly token: Tokens.List; readonly dir: Direction }): ReactNode {
   const { token, dir } = props
   const items = token.items.map((item, index) => (

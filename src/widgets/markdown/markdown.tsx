@@ -5,20 +5,21 @@ import { MarkdownBlock } from './markdown-block.tsx'
 
 /** The props of `<Markdown>`. */
 export interface MarkdownProps {
-  /** Markdown as a model writes it, also in the middle of a mark. Beyond 200,000 characters it is shown as it is. */
+  /**
+   * Markdown as a model writes it, also while it is incomplete. Beyond 200,000 characters it is shown as plain text.
+   */
   readonly text: string
   /**
-   * Still growing: what is half written is shown as if it were finished, so that nothing flashes.
-   *
+   * Whether the text is still growing: incomplete syntax is rendered as if it were complete, so that nothing flickers.
    * @default false
    */
   readonly isStreaming?: boolean
 }
 
-/** Past this, a text is data and not prose: it is shown as it is, at no cost. */
+/** A longer text is data and not prose: it is shown unparsed. */
 const longest = 200_000
 
-/** Markdown as elements, never as HTML: what a model writes cannot become anything but these (HT5). */
+/** Markdown as elements, never as HTML: a model's text cannot become anything but these (HT5). */
 export function Markdown({ text, isStreaming = false }: MarkdownProps): ReactNode {
   const tokens = useMemo(
     () => (text.length > longest ? null : readMarkdown(text, isStreaming)),
@@ -34,7 +35,7 @@ export function Markdown({ text, isStreaming = false }: MarkdownProps): ReactNod
   return (
     <div className="hf-markdown">
       {tokens.map((token, index) => (
-        // A block has no name but its place, and its place never changes while text is added.
+        // A block has no key but its index, and its index never changes while text is added.
         <Block key={index} token={token} />
       ))}
     </div>
@@ -46,5 +47,5 @@ export const readMarkdown = (text: string, isStreaming: boolean): readonly Token
     .lexer(isStreaming ? closeOpenSyntax(text) : text, { gfm: true })
     .filter(({ type }) => type !== 'space' && type !== 'def')
 
-/** Only the block that grows is drawn again. */
+/** Only the block that grows is rendered again. */
 const Block = memo(MarkdownBlock, (before, after) => before.token.raw === after.token.raw)

@@ -1,5 +1,5 @@
 /**
- * An address that a link may lead to: `http`, `https`, `mailto`, a place on this page or on this server.
+ * An address that a link may have: `http`, `https`, `mailto`, an anchor on this page or a path on this server.
  * `undefined` for everything else, such as `javascript:` and `//host` (HT5).
  */
 export function safeHref(address: string): string | undefined {
@@ -8,8 +8,8 @@ export function safeHref(address: string): string | undefined {
 }
 
 /**
- * An address that a picture may be drawn from: this server, or inline. `undefined` for everything else: a
- * picture from another host would tell that host who reads this (HT5).
+ * An address that an image may have: this server, or inline. `undefined` for everything else: an image from another
+ * host would reveal the reader to that host (HT5).
  */
 export function safeImage(address: string): string | undefined {
   const source = decodeReferences(address).trim()
@@ -37,7 +37,7 @@ const named: Readonly<Record<string, string>> = {
   larr: '←',
 }
 
-/** `&lt;` and its like as the characters they stand for; one that is not known stays as written. */
+/** Decodes character references such as `&lt;`; an unknown one stays unchanged. */
 export function decodeReferences(text: string): string {
   if (!text.includes('&')) return text
   return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,8}));/gi, (all, dec, hex, name) => {

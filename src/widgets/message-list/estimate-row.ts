@@ -1,11 +1,14 @@
 import { isTurn, type Message } from '../../core/message.ts'
 import { answerOf } from '../../views/commentary.ts'
+import { isLongText } from '../message/user-text.tsx'
 import type { ThreadRow } from './thread-rows.ts'
 
 const linePx = 26
 const charsOfALine = 85
+/** Of a long message of a person, with what opens it. */
+const foldedLines = 12
 
-/** About how tall a row will be: the nearer, the less there is to move when it has been measured. */
+/** The estimated height of a row: the closer, the less the list shifts when it has been measured. */
 export function estimateRow(row: ThreadRow | undefined): number {
   if (row === undefined) return 140
   if (row.kind === 'pending') return 70
@@ -14,7 +17,7 @@ export function estimateRow(row: ThreadRow | undefined): number {
 
 function estimateUser(message: Exclude<Message, { readonly role: 'assistant' }>): number {
   const text = message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
-  return 42 + linesOf(text) * linePx
+  return 42 + (isLongText(text) ? foldedLines : linesOf(text)) * linePx
 }
 
 function estimateTurn(turn: Extract<Message, { readonly role: 'assistant' }>): number {

@@ -3,7 +3,7 @@ import type { ThreadSnapshot } from '../../client/thread-snapshot.ts'
 import { Icon, Spinner } from '../icon.tsx'
 import { useStrings } from '../strings-context.tsx'
 import { RowView } from './row-view.tsx'
-import { findRow, lastSaid, toThreadRows } from './thread-rows.ts'
+import { findRow, lastSentRow, toThreadRows } from './thread-rows.ts'
 import { useMessageScroll } from './use-message-scroll.ts'
 import { usePrinting } from './use-printing.ts'
 
@@ -15,7 +15,7 @@ interface MessageListProps extends Pick<
   readonly target?: string | undefined
 }
 
-/** The messages of a thread; of a long one, only what is near the screen exists. */
+/** The messages of a thread; in a long thread, only rows near the viewport are rendered. */
 export function MessageList(props: MessageListProps): ReactNode {
   const { messages, pending, hasOlder, isLoadingOlder, loadOlder, target } = props
   const strings = useStrings()
@@ -33,7 +33,7 @@ export function MessageList(props: MessageListProps): ReactNode {
   const height = isPrinting ? undefined : virtualizer.getTotalSize()
   const offset = isPrinting ? 0 : (items[0]?.start ?? 0)
   const shown = isPrinting ? rows.map((_, index) => ({ index })) : items
-  const last = lastSaid(rows)
+  const last = lastSentRow(rows)
   const targetIndex = target === undefined ? -1 : findRow(rows, target)
   return (
     <div className="hf-list">

@@ -4,15 +4,15 @@ interface FillRequest {
 }
 
 interface OlderFiller {
-  /** Whether something is wanted now; asked after every scroll. */
+  /** Checks whether more messages are wanted; called after every scroll. */
   readonly check: () => void
-  /** What there is to ask, from now until the returned function is called. */
+  /** Sets the current request until the returned function is called. */
   readonly watch: (request: FillRequest) => () => void
 }
 
 /**
- * Loads older messages as long as they are wanted, one page at a time. Whether more is wanted is asked
- * only after a page has been drawn and the reader's place kept: before, every place looks like the top.
+ * Loads older messages as long as they are wanted, one page at a time. Whether more are wanted is checked only after a
+ * page has been rendered and the scroll position restored: before, every position looks like the top.
  */
 export function createFiller(): OlderFiller {
   let request: FillRequest | null = null
@@ -22,7 +22,7 @@ export function createFiller(): OlderFiller {
     isLoading = true
     request
       .loadOlder()
-      // It is asked for again by the next scroll.
+      // The next scroll tries again.
       .catch(() => undefined)
       .finally(() => {
         afterDrawing(() => {
@@ -43,7 +43,7 @@ export function createFiller(): OlderFiller {
   }
 }
 
-/** The first frame draws and places what was added, the second has measured it. */
+/** The first frame renders and positions the added rows, the second has measured them. */
 const afterDrawing = (work: () => void): void => {
   requestAnimationFrame(() => requestAnimationFrame(work))
 }

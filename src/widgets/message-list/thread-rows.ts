@@ -7,7 +7,10 @@ export type ThreadRow =
   | { readonly kind: 'message'; readonly key: string; readonly message: Message }
   | { readonly kind: 'pending'; readonly key: string; readonly pending: PendingMessage }
 
-/** What is stored, then what is on its way. A message keeps its key when it is stored, and when another version is shown. */
+/**
+ * The stored messages, then the pending ones. A message keeps its key when it is stored, and when another version is
+ * shown.
+ */
 export function toThreadRows({
   messages,
   pending,
@@ -20,7 +23,7 @@ export function toThreadRows({
   ]
 }
 
-/** Where the message is that a deep link names, by its own id or by that of one of its calls. */
+/** The row of the message that a deep link names, by its own id or by that of one of its calls. */
 export const findRow = (rows: readonly ThreadRow[], target: string): number =>
   rows.findIndex(
     (row) =>
@@ -34,6 +37,6 @@ export const isTarget = (message: Message, target: string): boolean =>
   versionsOf(message)?.shown === target ||
   (isTurn(message) && [...callsOf(message)].some(({ id }) => id === target))
 
-/** Where the last thing is that was said. What could not be sent has not been said. */
-export const lastSaid = (rows: readonly ThreadRow[]): number =>
+/** The last row that is stored or being sent. A message that failed to send does not count. */
+export const lastSentRow = (rows: readonly ThreadRow[]): number =>
   rows.findLastIndex((row) => row.kind === 'message' || row.pending.state === 'sending')

@@ -21,18 +21,18 @@ interface MessageScroll {
 }
 
 const nearEndPx = 80
-/** About a screen ahead, so that who scrolls up seldom waits. */
+/** About a screen ahead, so that a reader who scrolls up seldom waits. */
 const nearTopPx = 800
 
 /**
- * The scroll position belongs to the reader: it follows new text only from the end, keeps its place
- * when older messages come in above, and goes to the end by itself only when the reader writes.
+ * The scroll position belongs to the reader: it follows new text only from the end, is kept when older messages are
+ * added above, and moves to the end by itself only when the reader sends a message.
  */
 export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
   const { scroller, rows, hasOlder, loadOlder, target } = options
   const [isAtEnd, setAtEnd] = useState(true)
   const isPlaced = useRef(false)
-  // What it returns changes under the same name, so nothing that takes it is memoised.
+  // The virtualizer mutates its result in place, so nothing that uses it may be memoised.
   // oxlint-disable-next-line react/incompatible-library
   const virtualizer = useVirtualizer<HTMLElement, Element>({
     count: rows.length,
@@ -47,7 +47,7 @@ export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
     scrollEndThreshold: nearEndPx,
   })
 
-  // By default nothing is corrected on the way up; but what is being read stands below what is measured.
+  // By default nothing is corrected while scrolling up; but the text being read is below the rows that are measured.
   virtualizer.shouldAdjustScrollPositionOnItemSizeChange = (item, _, { scrollOffset }) =>
     item.start < (scrollOffset ?? 0)
 
@@ -59,7 +59,7 @@ export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
     if (wanted === -1) virtualizer.scrollToEnd()
     else virtualizer.scrollToIndex(wanted, { align: 'start' })
   }, [virtualizer, rows.length, wanted, isFetchingTarget])
-  // In strict mode a list is taken away and put back once: it is then to be placed again.
+  // In strict mode a list is unmounted and mounted again once: it has to be positioned again.
   useLayoutEffect(
     () => () => {
       isPlaced.current = false
@@ -74,13 +74,13 @@ export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
     return fill.watch({ isWanted: () => hasOlder && (isFetchingTarget || isWanted()), loadOlder })
   }, [fill, scroller, hasOlder, isFetchingTarget, loadOlder, rows.length])
 
-  // What shrinks may end on the screen without anybody having scrolled.
+  // A list that shrinks may reach its end without a scroll.
   const size = virtualizer.getTotalSize()
   useEffect(() => {
     if (isNearEnd(scroller.current)) setAtEnd(true)
   }, [scroller, size])
 
-  // What grows below the list (what waits, attached files) must not cover the end that somebody reads.
+  // Elements that grow below the list (the queue, attached files) must not cover the end that is being read.
   useEffect(() => {
     const element = scroller.current
     if (element === null) return undefined

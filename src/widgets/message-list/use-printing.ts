@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'react'
 import { flushSync } from 'react-dom'
 
-/** On paper nothing can be scrolled to: all that is loaded is drawn while the page is printed. */
+/** A printed page cannot be scrolled: all loaded rows are rendered while the page is printed. */
 export function usePrinting(): boolean {
   const [isPrinting, setPrinting] = useState(false)
   useEffect(() => {
     const paper = window.matchMedia('print')
-    // The picture is taken as soon as this returns.
+    // The browser captures the page as soon as this returns.
     const before = () => flushSync(() => setPrinting(true))
     const after = () => setPrinting(paper.matches)
     window.addEventListener('beforeprint', before)

@@ -9,8 +9,8 @@ import { useCurrentThread } from '../thread-context.ts'
 import { useAction } from '../use-action.ts'
 
 /**
- * What a person thinks of an answer: up, down, and a word if they like (FK4). What is pressed is what is stored; the same button
- * again takes it back.
+ * A person's feedback on an answer: up, down, and an optional comment (FK4). The pressed button is the stored rating;
+ * pressing it again withdraws it.
  */
 export function FeedbackButtons({ turn }: { readonly turn: Turn }): ReactNode {
   const strings = useStrings()
@@ -40,7 +40,7 @@ export function FeedbackButtons({ turn }: { readonly turn: Turn }): ReactNode {
       aria-pressed={own?.rating === rating}
       aria-label={label}
       title={label}
-      // Not disabled: a button that is would lose the focus.
+      // Not disabled: a disabled button would lose the focus.
       aria-disabled={isBusy}
       onClick={() => rate(rating)}
     >
@@ -71,7 +71,7 @@ export function FeedbackButtons({ turn }: { readonly turn: Turn }): ReactNode {
   )
 }
 
-/** What this person said; where nobody can be told apart, what was said last. */
+/** This person's feedback; without identified persons, the last one. */
 const ownFeedback = ({ feedback }: Turn, person: string | null): Feedback | undefined =>
   person === null ? feedback?.at(-1) : feedback?.find(({ by }) => by === person)
 
@@ -106,7 +106,7 @@ function CommentForm({ comment, isBusy, onSend, onClose }: CommentFormProps): Re
           dir="auto"
           value={text}
           maxLength={longestComment}
-          // oxlint-disable-next-line jsx-a11y/no-autofocus -- it comes where somebody has just pressed a button
+          // oxlint-disable-next-line jsx-a11y/no-autofocus -- it appears where a button has just been pressed
           autoFocus
           onKeyDown={onKeyDown}
           onChange={(event) => setText(event.target.value)}

@@ -3,15 +3,15 @@ import { Icon } from '../icon.tsx'
 import { safeHref, safeImage } from '../markdown/safe-address.ts'
 import { useStrings } from '../strings-context.tsx'
 import { useFileAddress } from './use-file-address.ts'
+import { useFileSize } from './use-file-size.ts'
 
 interface FileViewProps {
   readonly url: string
   readonly mediaType: string
   readonly filename?: string
-  readonly bytes?: number
 }
 
-/** A picture as it is, and any other file as a card that leads to it. */
+/** An image inline, and any other file as a card that links to it. */
 export function FileView({ url, mediaType, filename }: FileViewProps): ReactNode {
   const strings = useStrings()
   const address = useFileAddress(url)
@@ -23,12 +23,28 @@ export function FileView({ url, mediaType, filename }: FileViewProps): ReactNode
   }
   if (isImage && address === undefined) return <span className="hf-image hf-image-loading" />
   const href = address === undefined ? undefined : (safeBlob(address) ?? safeHref(address))
+  return <FileCard url={url} mediaType={mediaType} name={name} href={href} download={filename} />
+}
+
+interface FileCardProps {
+  readonly url: string
+  readonly mediaType: string
+  readonly name: string
+  readonly href: string | undefined
+  readonly download: string | undefined
+}
+
+function FileCard({ url, mediaType, name, href, download }: FileCardProps): ReactNode {
+  const strings = useStrings()
+  const bytes = useFileSize(url)
   const content = (
     <>
       <Icon name="file" />
       <span className="hf-file-text">
         <bdi>{name}</bdi>
-        <small>{mediaType}</small>
+        <small>
+          {bytes === undefined ? mediaType : `${mediaType} · ${strings.fileSize(bytes)}`}
+        </small>
       </span>
     </>
   )
@@ -39,14 +55,14 @@ export function FileView({ url, mediaType, filename }: FileViewProps): ReactNode
       href={href}
       target="_blank"
       rel="noopener noreferrer nofollow"
-      download={filename}
+      download={download}
     >
       {content}
     </a>
   )
 }
 
-/** A small picture of an image; nothing for anything else. */
+/** A thumbnail of an image; an icon for any other file. */
 export function FilePreview({ url, mediaType }: FileViewProps): ReactNode {
   const address = useFileAddress(url)
   const image = isShown(mediaType) && address !== undefined ? safeImage(address) : undefined
@@ -57,7 +73,7 @@ export function FilePreview({ url, mediaType }: FileViewProps): ReactNode {
   )
 }
 
-/** Drawings may hold anything, and are downloads on the server too. */
+/** SVG files may contain scripts, and are downloads on the server too. */
 const isShown = (mediaType: string): boolean => /^image\/(?!svg)/.test(mediaType)
 
 const safeBlob = (address: string): string | undefined =>

@@ -5,7 +5,7 @@ import { useStrings } from '../strings-context.tsx'
 import { useCurrentThread } from '../thread-context.ts'
 import { useAction } from '../use-action.ts'
 
-/** Makes a thread of its own from the messages up to this one, and opens it (VR4). */
+/** Forks the thread at this message, and opens the fork (VR4). */
 export function ForkButton({ messageId }: { readonly messageId: string }): ReactNode {
   const strings = useStrings()
   const { client, onFork } = useCurrentThread()
@@ -16,11 +16,12 @@ export function ForkButton({ messageId }: { readonly messageId: string }): React
       <button
         type="button"
         className="hf-quiet"
-        disabled={isBusy}
+        title={strings.fork}
+        aria-disabled={isBusy}
         onClick={() => run(async () => onFork((await client.fork(messageId)).threadId))}
       >
         <Icon name="fork" />
-        {strings.fork}
+        <span className="hf-label">{strings.fork}</span>
       </button>
       <ActionError error={error} />
     </>

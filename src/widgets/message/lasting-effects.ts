@@ -3,16 +3,16 @@ import { callsOf, isTurn, type Message } from '../../core/message.ts'
 import type { CallActions } from '../call-actions.ts'
 import { usePersistentUiState } from '../persistent-ui-state.tsx'
 
-/** The same for every version of a message: what shows them keeps its place, and the focus in it. */
+/** The same for every version of a message, so that the element that shows them keeps its position and focus. */
 export const versionKeyOf = (message: Message): string => message.versions?.[0]?.id ?? message.id
 
-/** The tools whose effect stays though their calls are no longer shown, to be told beside a message (VR3). */
+/** The tools whose effect remains although their calls are no longer visible, to be shown next to a message (VR3). */
 export const useEffectNames = (key: string) =>
   usePersistentUiState<readonly string[]>(`effects ${key}`, [])
 
 /**
- * The tools of calls from a message on that took effect and are not repeatable, by what is loaded: what an edit or a
- * new answer of it does not undo.
+ * The tools of loaded calls from a message on that took effect and are not repeatable: an edit or a regenerated answer
+ * does not undo them.
  */
 export async function readEffects(
   client: ThreadClient,

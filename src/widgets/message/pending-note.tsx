@@ -4,7 +4,7 @@ import { Icon } from '../icon.tsx'
 import { useStrings } from '../strings-context.tsx'
 import { useCurrentThread } from '../thread-context.ts'
 
-/** A message that could not be sent is kept, says why, and can be sent again under the same id. */
+/** A message that could not be sent is kept, shows its error, and can be sent again under the same id. */
 export function PendingNote({ pending }: { readonly pending: PendingMessage }): ReactNode {
   const strings = useStrings()
   const { client } = useCurrentThread()
@@ -15,17 +15,19 @@ export function PendingNote({ pending }: { readonly pending: PendingMessage }): 
       <span>
         {strings.sendFailed} {pending.error}
       </span>
-      <button
-        type="button"
-        className="hf-button"
-        // Its own failure is shown by the message itself.
-        onClick={() => void client.retry(pending.id).catch(() => undefined)}
-      >
-        {strings.tryAgain}
-      </button>
-      <button type="button" className="hf-button" onClick={() => client.discard(pending.id)}>
-        {strings.discard}
-      </button>
+      <div className="hf-actions">
+        <button
+          type="button"
+          className="hf-button"
+          // A failure of the retry is shown by the message itself.
+          onClick={() => void client.retry(pending.id).catch(() => undefined)}
+        >
+          {strings.tryAgain}
+        </button>
+        <button type="button" className="hf-button" onClick={() => client.discard(pending.id)}>
+          {strings.discard}
+        </button>
+      </div>
     </div>
   )
 }

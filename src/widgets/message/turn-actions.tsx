@@ -15,7 +15,7 @@ interface TurnActionsProps {
   readonly turn: Turn
   readonly answer: string
   readonly isLast: boolean
-  /** Told which calls stay done that are no longer shown (VR3). */
+  /** Called with the tools whose effects remain although their calls are no longer visible (VR3). */
   readonly onEffects: (names: readonly string[]) => void
 }
 
@@ -39,11 +39,12 @@ export function TurnActions(props: TurnActionsProps): ReactNode {
         <button
           type="button"
           className="hf-quiet"
-          disabled={isBusy}
+          title={strings.regenerate}
+          aria-disabled={isBusy}
           onClick={() => run(regenerate)}
         >
           <Icon name="refresh" />
-          {strings.regenerate}
+          <span className="hf-label">{strings.regenerate}</span>
         </button>
       )}
       <ForkButton messageId={messageId} />

@@ -5,21 +5,33 @@ import { TurnCards } from './turn-cards.tsx'
 import { TurnFolds } from './turn-folds.tsx'
 import { TurnItems } from './turn-items.tsx'
 import { TurnSteering } from './turn-steering.tsx'
+import { stretchesOf } from './turn-stretches.ts'
 import { TurnText } from './turn-text.tsx'
 
 /** The props of `<TurnBody>`. */
 export interface TurnBodyProps {
-  /** What the assistant did; `useChatTurn` makes one of a message of `useChat`. */
+  /** The turn; `useChatTurn` creates one from a message of `useChat`. */
   readonly turn: Turn
-  /** Nothing has been said after it. Only then can somebody still say what became of an unknown call. */
+  /** Nothing follows the turn. Only then can a call with an unknown outcome still be resolved. */
   readonly isLast: boolean
 }
 
 /**
- * What a turn did and said: tool widget, cards, text, sources. It needs no `<Thread>` around it, so a host
- * with messages of its own can draw it.
+ * The content of a turn: tool widget, cards, text, sources. It needs no `<Thread>` around it, so a host application
+ * with messages of its own can render it.
  */
 export function TurnBody({ turn, isLast }: TurnBodyProps): ReactNode {
+  return (
+    <>
+      {stretchesOf(turn).map((stretch, index) => (
+        <Stretch key={index} turn={stretch} isLast={isLast} />
+      ))}
+      <TurnItems steps={turn.steps} />
+    </>
+  )
+}
+
+function Stretch({ turn, isLast }: TurnBodyProps): ReactNode {
   const { steps } = turn
   return (
     <>
@@ -34,7 +46,6 @@ export function TurnBody({ turn, isLast }: TurnBodyProps): ReactNode {
           <TurnSteering step={step} />
         </Fragment>
       ))}
-      <TurnItems steps={steps} />
     </>
   )
 }

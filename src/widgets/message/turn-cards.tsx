@@ -7,7 +7,7 @@ import { type CardRegistry, cardOf, useCards } from '../tool-card/card-registry.
 import { codeOf } from '../tool-card/code-of.ts'
 import { ToolCard } from '../tool-card/tool-card.tsx'
 
-/** A call that did not change is not drawn again. */
+/** An unchanged call is not rendered again. */
 const Card = memo(ToolCard)
 
 interface TurnCardsProps {
@@ -37,7 +37,7 @@ export function TurnCards({ turn, isLast }: TurnCardsProps): ReactNode {
   )
 }
 
-/** A newer message has skipped what was unknown before it, so there the server takes no answer (CR3). */
+/** A newer message has skipped all unknown outcomes before it, so the server would refuse a resolution there (CR3). */
 function useActionsOf(isLast: boolean): CallActions {
   const actions = useCallActions()
   return useMemo(() => {
@@ -47,16 +47,18 @@ function useActionsOf(isLast: boolean): CallActions {
 }
 
 /**
- * Tools without a card of their own are rows of the widget, unless a person is or was asked, or what they
- * gave is code that somebody wants to read. While the arguments come, only what draws them is shown (FK6).
+ * Tools without a card of their own are rows of the widget, unless a person is or was asked for a decision, or the
+ * result is code to be read. While the arguments stream, only a card that renders them is shown (FK6).
  */
 function showsCard(call: Call, cards: CardRegistry): boolean {
   const entry = cardOf(cards, call.name)
   if (call.state === 'streaming') return entry?.drawsInput === true
-  return entry !== undefined || needsPerson(call) || call.approval === 'required' || gaveCode(call)
+  return (
+    entry !== undefined || needsPerson(call) || call.approval === 'required' || returnedCode(call)
+  )
 }
 
-const gaveCode = (call: Call): boolean =>
+const returnedCode = (call: Call): boolean =>
   call.state === 'succeeded' &&
   call.output.kind === 'inline' &&
   codeOf(call.output.value) !== undefined

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { TurnEnding } from '../../core/message.ts'
-import { endingNoteOf } from '../../views/ending-note.ts'
+import { isBetterRegenerated } from '../../views/ending-note.ts'
 import { Icon } from '../icon.tsx'
 import { useStrings } from '../strings-context.tsx'
 import { useCurrentThread } from '../thread-context.ts'
@@ -12,14 +12,14 @@ interface TurnEndingNoteProps {
   readonly isLast: boolean
 }
 
-/** Of a turn that did not end as it should: what happened, and what can be done about it. */
+/** For a turn that did not complete: what happened, and what can be done about it. */
 export function TurnEndingNote({ messageId, ending, isLast }: TurnEndingNoteProps): ReactNode {
   const strings = useStrings()
   const { client, isReadOnly = false } = useCurrentThread()
   const { isBusy, error, run } = useAction()
-  const words = strings.ending(ending)
-  if (words === null) return null
-  const canContinue = endingNoteOf(ending)?.canContinue === true
+  const text = strings.ending(ending)
+  if (text === null) return null
+  const isRegenerated = isBetterRegenerated(ending)
   return (
     <div
       className={`hf-note ${ending.kind === 'failed' ? 'hf-note-error' : ''}`}
@@ -27,22 +27,22 @@ export function TurnEndingNote({ messageId, ending, isLast }: TurnEndingNoteProp
       aria-live={isLast ? 'polite' : undefined}
     >
       <Icon name={ending.kind === 'stopped' ? 'stop' : 'warning'} />
-      <span dir="auto">{error ?? words}</span>
-      {isLast && canContinue && !isReadOnly && (
+      <span dir="auto">{error ?? text}</span>
+      {isLast && !isRegenerated && !isReadOnly && (
         <button
           type="button"
           className="hf-button hf-button-strong"
-          disabled={isBusy}
+          aria-disabled={isBusy}
           onClick={() => run(() => client.continue())}
         >
           {strings.continue}
         </button>
       )}
-      {isLast && !canContinue && !isReadOnly && (
+      {isLast && isRegenerated && !isReadOnly && (
         <button
           type="button"
           className="hf-button"
-          disabled={isBusy}
+          aria-disabled={isBusy}
           onClick={() => run(() => client.regenerate(messageId))}
         >
           <Icon name="refresh" />

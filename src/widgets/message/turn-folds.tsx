@@ -6,7 +6,7 @@ import { Icon } from '../icon.tsx'
 import { Markdown } from '../markdown/markdown.tsx'
 import { useStrings } from '../strings-context.tsx'
 
-/** What a step has besides its answer, folded: how the model reasoned, and attempts that broke off. */
+/** The parts of a step besides its answer, collapsed: the model's reasoning, and attempts that broke off. */
 export const TurnFolds = memo(function TurnFolds({ step }: { readonly step: Step }): ReactNode {
   const strings = useStrings()
   const reasoning = step.parts

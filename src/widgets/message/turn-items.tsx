@@ -6,7 +6,7 @@ import { FileView } from './file-view.tsx'
 
 type Source = Extract<ItemPart, { readonly type: 'source-url' | 'source-document' }>
 
-/** The files of a turn and the sources that it named, each once. */
+/** The files and sources of a turn, each once. */
 export const TurnItems = memo(function TurnItems({ steps }: Pick<Turn, 'steps'>): ReactNode {
   const strings = useStrings()
   const parts = steps.flatMap((step) => step.parts)

@@ -16,7 +16,7 @@ const models = [
 ]
 const started = { type: 'turn-started', replyTo: null } as const
 
-it('[AG2a] says which model made an answer, in the words of the list', () => {
+it('[AG2a] shows which model produced an answer, with its label from the list', () => {
   const step = { type: 'step-started', step: 0, model: 'best' } as const
   expect(modelNoteOf(turnOf(started, step), models)).toEqual({ answered: 'Best' })
   expect(modelNoteOf(turnOf(started, step), [])).toEqual({ answered: 'best' })
@@ -25,7 +25,7 @@ it('[AG2a] says which model made an answer, in the words of the list', () => {
   expect(modelNoteOf(named, models)).toEqual({ answered: 'Fast' })
 })
 
-it('[AG5] says which model an answer was not made with, and why', () => {
+it('[AG5] shows which model failed', () => {
   const error = { code: 'model-error', message: 'Overloaded.' }
   const turn = turnOf(
     started,

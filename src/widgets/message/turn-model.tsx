@@ -6,7 +6,7 @@ import { useAgent } from '../../react/use-agent.ts'
 import { modelFailuresOf } from '../../views/shown-metadata.ts'
 import { useStrings } from '../strings-context.tsx'
 
-/** Which model made an answer, where there are several; and which one it stood in for, wherever one failed (AG2, AG5). */
+/** The model that produced an answer, if there are several; and the failed model that it replaced (AG2, AG5). */
 export function TurnModel({ turn }: { readonly turn: Turn }): ReactNode {
   const strings = useStrings()
   const { models } = useAgent()
@@ -14,21 +14,23 @@ export function TurnModel({ turn }: { readonly turn: Turn }): ReactNode {
   if (note === null || (models.length < 2 && note.failed === undefined)) return null
   const { answered, failed } = note
   return (
-    <p className="hf-turn-model" dir="auto">
-      {failed === undefined
-        ? strings.answeredBy(answered)
-        : strings.answeredInstead(answered, failed)}
+    <p className="hf-turn-model">
+      <bdi>
+        {failed === undefined
+          ? strings.answeredBy(answered)
+          : strings.answeredInstead(answered, failed)}
+      </bdi>
     </p>
   )
 }
 
 export interface ModelNote {
   readonly answered: string
-  /** The one that was asked first. */
+  /** The model that was called first, and failed. */
   readonly failed?: string
 }
 
-/** What the steps say, in the words of the list where a model of it is meant. */
+/** The models of the steps, with their labels from the list where they are in it. */
 export function modelNoteOf(turn: Turn, models: readonly ModelInfo[]): ModelNote | null {
   const used = turn.steps.findLast((step) => step.model !== undefined)?.model
   if (used === undefined) return null
@@ -38,7 +40,7 @@ export function modelNoteOf(turn: Turn, models: readonly ModelInfo[]): ModelNote
   if (typeof failed === 'string' && failed !== used) {
     return { answered: labelOf(used), failed: labelOf(failed) }
   }
-  // A host may offer a model under a name of its own; what answered is then the one that was picked.
+  // A host application may offer a model under an id of its own; the answering model is then the picked one.
   const picked = isJsonObject(turn.choices) ? turn.choices['model'] : undefined
   const named = models.find(({ id }) => id === used) ?? models.find(({ id }) => id === picked)
   return { answered: named?.label ?? used }

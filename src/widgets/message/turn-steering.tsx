@@ -3,8 +3,9 @@ import type { Step } from '../../core/message.ts'
 import { userTextOf } from '../../views/user-content.ts'
 import { useStrings } from '../strings-context.tsx'
 import { FileView } from './file-view.tsx'
+import { UserText } from './user-text.tsx'
 
-/** What a person said while the turn ran, where it joined (IN3). */
+/** A message that a person sent while the turn ran, where it joined (IN3). */
 export const TurnSteering = memo(function TurnSteering({
   step,
 }: {
@@ -20,12 +21,10 @@ export const TurnSteering = memo(function TurnSteering({
         aria-label={strings.you}
       >
         <div className="hf-bubble">
-          {part.parts.map((said, index) =>
-            said.type === 'file' ? <FileView key={index} {...said} /> : null,
+          {part.parts.map((each, index) =>
+            each.type === 'file' ? <FileView key={index} {...each} /> : null,
           )}
-          <div className="hf-user-text" dir="auto">
-            {userTextOf(part)}
-          </div>
+          <UserText id={part.id} text={userTextOf(part)} />
         </div>
       </article>
     ) : null,

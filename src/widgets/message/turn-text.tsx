@@ -4,9 +4,9 @@ import { isAnswerStep, stepTextOf } from '../../views/commentary.ts'
 import { Markdown } from '../markdown/markdown.tsx'
 
 /**
- * The text of one step where the answer stands (CO2). While the step is open it is a draft; when the
- * step ends without calls the same element is the answer, and its text is what it was. A draft that
- * turns out to be commentary is no longer here: it is in the widget.
+ * The text of one step in the position of the answer (CO2). While the step is open it is a draft; when the step ends
+ * without calls the same element is the answer, with the same text. A draft that turns out to be commentary moves to
+ * the widget.
  */
 export const TurnText = memo(function TurnText({ step }: { readonly step: Step }): ReactNode {
   if (!showsText(step)) return null

@@ -9,11 +9,12 @@ import { TurnEndingNote } from './turn-ending.tsx'
 import { EffectsNote, VersionSwitch } from './version-switch.tsx'
 import { TurnModel } from './turn-model.tsx'
 
-/** One turn. It is drawn again only when an event changed it: the fold keeps every other object as it was. */
+/** One turn. It is rendered again only when an event changed it: the fold keeps every other object unchanged. */
 export const TurnView = memo(function TurnView({ turn, isLast }: TurnBodyProps): ReactNode {
   const strings = useStrings()
   const { isReadOnly = false } = useCurrentThread()
   const { progress } = turn
+  const ended = progress.status === 'ended' ? progress.ending : undefined
   const [effects, setEffects] = useEffectNames(versionKeyOf(turn))
   return (
     <article
@@ -23,16 +24,23 @@ export const TurnView = memo(function TurnView({ turn, isLast }: TurnBodyProps):
       aria-label={strings.assistant}
       aria-busy={progress.status === 'running'}
     >
-      {/* What was opened in one version is not opened in another. */}
+      {/* State of one version (what is expanded) must not apply to another. */}
       <TurnBody key={turn.id} turn={turn} isLast={isLast} />
-      {progress.status === 'ended' && (
-        <>
-          <TurnEndingNote messageId={turn.id} ending={progress.ending} isLast={isLast} />
-          <TurnActions turn={turn} answer={answerOf(turn)} isLast={isLast} onEffects={setEffects} />
-          {!isReadOnly && <TurnModel turn={turn} />}
-        </>
-      )}
-      <VersionSwitch message={turn} onEffects={setEffects} />
+      {ended !== undefined && <TurnEndingNote messageId={turn.id} ending={ended} isLast={isLast} />}
+      <div className="hf-message-foot">
+        <VersionSwitch message={turn} onEffects={setEffects} />
+        {ended !== undefined && (
+          <>
+            <TurnActions
+              turn={turn}
+              answer={answerOf(turn)}
+              isLast={isLast}
+              onEffects={setEffects}
+            />
+            {!isReadOnly && <TurnModel turn={turn} />}
+          </>
+        )}
+      </div>
       <EffectsNote names={effects} />
     </article>
   )

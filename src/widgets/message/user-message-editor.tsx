@@ -11,11 +11,11 @@ interface UserMessageEditorProps {
   readonly id: string
   readonly text: string
   readonly onClose: () => void
-  /** Told which calls stay done that are no longer shown (VR3). */
+  /** Called with the tools whose effects remain although their calls are no longer visible (VR3). */
   readonly onEffects: (names: readonly string[]) => void
 }
 
-/** Saving answers another version of the message; the old one stays, with what followed it (VR1). */
+/** Saving sends a new version of the message; the old one stays, with what followed it (VR1). */
 export function UserMessageEditor(props: UserMessageEditorProps): ReactNode {
   const { id, text, onClose, onEffects } = props
   const strings = useStrings()
@@ -56,7 +56,8 @@ export function UserMessageEditor(props: UserMessageEditorProps): ReactNode {
         <button
           type="submit"
           className="hf-button hf-button-strong"
-          disabled={isBusy || edited.trim() === ''}
+          aria-disabled={isBusy}
+          disabled={edited.trim() === ''}
         >
           {strings.save}
         </button>

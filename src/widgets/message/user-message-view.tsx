@@ -1,4 +1,4 @@
-import { memo, type ReactNode } from 'react'
+import { memo, type ReactNode, useEffect, useRef } from 'react'
 import type { PendingMessage } from '../../client/thread-snapshot.ts'
 import type { UserMessage, UserPart } from '../../core/message.ts'
 import { CopyButton } from '../copy-button.tsx'
@@ -11,14 +11,15 @@ import { ForkButton } from './fork-button.tsx'
 import { useEffectNames, versionKeyOf } from './lasting-effects.ts'
 import { PendingNote } from './pending-note.tsx'
 import { UserMessageEditor } from './user-message-editor.tsx'
+import { UserText } from './user-text.tsx'
 import { EffectsNote, VersionSwitch } from './version-switch.tsx'
 
 interface UserMessageViewProps {
   readonly id: string
   readonly parts: readonly UserPart[]
-  /** Not stored yet, or it could not be. The same element shows it before and after. */
+  /** Set while it is not stored yet, or could not be. The same element shows it before and after. */
   readonly pending?: PendingMessage | undefined
-  /** As it is stored. */
+  /** The stored message. */
   readonly message?: UserMessage | undefined
 }
 
@@ -30,6 +31,13 @@ export const UserMessageView = memo(function UserMessageView(
   const { isReadOnly = false } = useCurrentThread()
   const [isEditing, setEditing] = usePersistentUiState(`editing ${id}`, false)
   const [effects, setEffects] = useEffectNames(message === undefined ? id : versionKeyOf(message))
+  const editButton = useRef<HTMLButtonElement>(null)
+  const wasEditing = useRef(isEditing)
+  useEffect(() => {
+    // The form took the focus with it, and this is where it was opened.
+    if (wasEditing.current && !isEditing) editButton.current?.focus()
+    wasEditing.current = isEditing
+  }, [isEditing])
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')
   if (isEditing) {
     const close = () => setEditing(false)
@@ -46,27 +54,31 @@ export const UserMessageView = memo(function UserMessageView(
         {parts.map((part, index) =>
           part.type === 'file' ? <FileView key={index} {...part} /> : null,
         )}
-        {text !== '' && (
-          <div className="hf-user-text" dir="auto">
-            {text}
-          </div>
-        )}
+        {text !== '' && <UserText key={id} id={id} text={text} />}
       </div>
       {pending === undefined ? (
-        <div className="hf-message-actions">
-          <CopyButton text={() => text} label={strings.copy} />
-          {!isReadOnly && (
-            <button type="button" className="hf-quiet" onClick={() => setEditing(true)}>
-              <Icon name="pencil" />
-              {strings.edit}
-            </button>
-          )}
-          <ForkButton messageId={id} />
+        <div className="hf-message-foot">
+          <div className="hf-message-actions">
+            <CopyButton text={() => text} label={strings.copy} />
+            {!isReadOnly && (
+              <button
+                ref={editButton}
+                type="button"
+                className="hf-quiet"
+                title={strings.edit}
+                onClick={() => setEditing(true)}
+              >
+                <Icon name="pencil" />
+                <span className="hf-label">{strings.edit}</span>
+              </button>
+            )}
+            <ForkButton messageId={id} />
+          </div>
+          {message !== undefined && <VersionSwitch message={message} onEffects={setEffects} />}
         </div>
       ) : (
         <PendingNote pending={pending} />
       )}
-      {message !== undefined && <VersionSwitch message={message} onEffects={setEffects} />}
       <EffectsNote names={effects} />
     </article>
   )

@@ -4,18 +4,19 @@ import { versionsOf } from '../../core/versions.ts'
 import { ActionError } from '../action-error.tsx'
 import { Icon } from '../icon.tsx'
 import { useStrings } from '../strings-context.tsx'
+import { titleOf } from '../tool-widget/turn-summary.ts'
 import { useCurrentThread } from '../thread-context.ts'
 import { useAction } from '../use-action.ts'
 
 interface VersionSwitchProps {
   readonly message: Message
-  /** Told which calls stay done that are no longer shown (VR3). */
+  /** Called with the tools whose effects remain although their calls are no longer visible (VR3). */
   readonly onEffects: (names: readonly string[]) => void
 }
 
 /**
- * Which of a message's versions is shown, and the way to the others (VR1). A row keeps its element when another version
- * is shown in it, so the button that was pressed keeps the focus.
+ * Shows which version of a message is visible, with buttons for the others (VR1). A row keeps its element when another
+ * version is shown in it, so the pressed button keeps the focus.
  */
 export function VersionSwitch({ message, onEffects }: VersionSwitchProps): ReactNode {
   const strings = useStrings()
@@ -27,7 +28,7 @@ export function VersionSwitch({ message, onEffects }: VersionSwitchProps): React
   const { ids, shown } = versions
   const index = ids.indexOf(shown)
   const show = (id: string | undefined) => {
-    // Not disabled: a button that is would lose the focus at the first and the last version.
+    // Not disabled: a disabled button would lose the focus at the first and the last version.
     if (id === undefined) return
     run(async () => {
       const { effects } = await client.show(id)
@@ -65,14 +66,14 @@ export function VersionSwitch({ message, onEffects }: VersionSwitchProps): React
   )
 }
 
-/** Says in plain words what going back does not undo (VR3). */
+/** Tells in plain words what going back does not undo (VR3). */
 export function EffectsNote({ names }: { readonly names: readonly string[] }): ReactNode {
   const strings = useStrings()
   if (names.length === 0) return null
   return (
     <output className="hf-effects">
       <Icon name="warning" />
-      <span>{strings.staysDone(names.join(', '))}</span>
+      <span dir="auto">{strings.staysDone(names.map((name) => titleOf({ name })).join(', '))}</span>
     </output>
   )
 }

@@ -8,7 +8,7 @@ import { useAction } from '../use-action.ts'
 
 interface QueueItemProps {
   readonly input: QueuedInput
-  /** Its place in the queue, from 0. */
+  /** Its position in the queue, from 0. */
   readonly place: number
   readonly edit: (text: string) => Promise<void>
   /** Undefined: it is the first. */
@@ -18,14 +18,14 @@ interface QueueItemProps {
   readonly withdraw: () => Promise<void>
 }
 
-/** One input that waits: its words, and what can be done with it. */
+/** One queued input: its text, and its actions. */
 export function QueueItem(props: QueueItemProps): ReactNode {
   const { input, place, edit, moveUp, moveDown, withdraw } = props
   const strings = useStrings()
   const { isBusy, error, run } = useAction()
   const [isEditing, setEditing] = useState(false)
   const pressed = useRef<HTMLButtonElement>(null)
-  // A row that is put elsewhere in the page loses the focus: who moves it up twice would have to find it again.
+  // A row that is moved in the DOM loses the focus: the user would have to find it again to move it twice.
   useLayoutEffect(() => {
     if (document.activeElement === document.body) pressed.current?.focus()
     pressed.current = null
@@ -38,7 +38,7 @@ export function QueueItem(props: QueueItemProps): ReactNode {
       className={`hf-quiet hf-queue-action${label === strings.moveUp ? ' hf-queue-up' : ''}`}
       aria-label={label}
       title={label}
-      // Not `disabled`, which would take the focus away in the middle of moving a row.
+      // Not `disabled`, which would remove the focus in the middle of moving a row.
       aria-disabled={isBusy || work === undefined || undefined}
       onClick={({ currentTarget }) => {
         pressed.current = currentTarget
@@ -49,13 +49,19 @@ export function QueueItem(props: QueueItemProps): ReactNode {
     </button>
   )
   return (
-    <li data-message-id={input.id} data-mode={input.mode} data-held={input.held || undefined}>
+    <li
+      // Where the focus goes when the one before it is withdrawn.
+      tabIndex={-1}
+      data-message-id={input.id}
+      data-mode={input.mode}
+      data-held={input.held || undefined}
+    >
       {isEditing ? (
         <QueueEditor text={text} save={edit} onClose={() => setEditing(false)} />
       ) : (
         <div className="hf-queue-row">
           <span className="hf-queue-text" dir="auto">
-            {[text, ...files].filter((words) => words !== '').join(' · ')}
+            {[text, ...files].filter((each) => each !== '').join(' · ')}
           </span>
           {input.mode !== 'queue' && (
             <span className="hf-queue-mode">{strings.inputMode[input.mode]}</span>
@@ -66,7 +72,7 @@ export function QueueItem(props: QueueItemProps): ReactNode {
               className="hf-quiet hf-queue-action"
               aria-label={strings.editQueued}
               title={strings.editQueued}
-              disabled={isBusy}
+              aria-disabled={isBusy || undefined}
               onClick={() => setEditing(true)}
             >
               <Icon name="pencil" />
@@ -121,7 +127,8 @@ function QueueEditor({ text, save, onClose }: QueueEditorProps): ReactNode {
         <button
           type="submit"
           className="hf-button hf-button-strong"
-          disabled={isBusy || edited.trim() === ''}
+          aria-disabled={isBusy}
+          disabled={edited.trim() === ''}
         >
           {strings.saveQueued}
         </button>

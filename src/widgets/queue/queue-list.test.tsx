@@ -21,7 +21,7 @@ const draw = (...queue: readonly QueuedInput[]): string =>
   renderToStaticMarkup(
     <QueueList queue={queue} edit={done} move={done} withdraw={done} release={done} />,
   )
-/** The rows: what each says, and which of its buttons cannot be pressed. */
+/** The rows: the text of each, and its disabled buttons. */
 const rowsOf = (html: string): readonly string[] =>
   html
     .split('<li')
@@ -37,11 +37,11 @@ const rowsOf = (html: string): readonly string[] =>
     })
 
 describe('<QueueList>', () => {
-  it('[IN2] is nothing where nothing waits', () => {
+  it('[IN2] renders nothing for an empty queue', () => {
     expect(draw()).toBe('')
   })
 
-  it('[IN2] has what waits in its order; the first cannot go up, the last cannot go down', () => {
+  it('[IN2] shows the inputs in order; the first cannot move up, the last cannot move down', () => {
     expect(rowsOf(draw(input('a'), input('b'), input('c')))).toEqual([
       'words of a | no Move up',
       'words of b',
@@ -50,13 +50,13 @@ describe('<QueueList>', () => {
     expect(rowsOf(draw(input('a')))).toEqual(['words of a | no Move up | no Move down'])
   })
 
-  it('[IN2] says how many wait, to everybody', () => {
-    expect(draw(input('a'))).toContain('<output dir="auto">1 message waits for its turn.</output>')
-    expect(draw(input('a'), input('b'))).toContain('2 messages wait for their turn.')
-    expect(draw(input('a'))).toContain('aria-label="Messages that wait"')
+  it('[IN2] shows how many are queued, to screen readers too', () => {
+    expect(draw(input('a'))).toContain('<output dir="auto">1 message is queued.</output>')
+    expect(draw(input('a'), input('b'))).toContain('2 messages are queued.')
+    expect(draw(input('a'))).toContain('aria-label="Queued messages"')
   })
 
-  it('[IN5] says what a stop held back, and has a button that sends it on', () => {
+  it('[IN5] shows what a stop held back, with a button that releases it', () => {
     const html = draw(input('a', { held: true }), input('b', { held: true }))
     expect(html).toContain('Stopped. 2 messages were held back.')
     expect(html).toContain('Send now</button>')
@@ -64,7 +64,7 @@ describe('<QueueList>', () => {
     expect(draw(input('a'))).not.toContain('Send now')
   })
 
-  it('[IN3] [IN4] says how an input meets the turn that runs, where it does not wait for its own', () => {
+  it('[IN3] [IN4] shows what an input does to the running turn, if it does not wait for its own', () => {
     const html = draw(input('a', { mode: 'steer' }), input('b', { mode: 'interrupt' }), input('c'))
     expect(rowsOf(html)).toEqual([
       'words of a | joins at the next step | no Move up',
@@ -80,13 +80,13 @@ describe('<QueueList>', () => {
     expect(rowsOf(html)).toEqual(['Look · cat.png | no Move up', 'File | no Move down'])
   })
 
-  it('[HT5] takes what people wrote for text', () => {
+  it('[HT5] renders user input as text', () => {
     expect(draw(input('a', { parts: [text('<img src=x onerror=alert(1)>')] }))).not.toContain(
       '<img',
     )
   })
 
-  it('speaks in the words of the host', () => {
+  it('uses the strings of the host application', () => {
     const html = renderToStaticMarkup(
       <StringsProvider strings={{ waitingInputs: (count) => `${count} en attente` }}>
         <QueueList queue={[input('a')]} edit={done} move={done} withdraw={done} release={done} />

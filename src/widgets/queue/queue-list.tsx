@@ -7,18 +7,18 @@ import { QueueItem } from './queue-item.tsx'
 
 /** The props of `<QueueList>`. */
 export interface QueueListProps {
-  /** What waits, in the order in which it is answered. Nothing is drawn when it is empty. */
+  /** The queued inputs, in the order in which they are answered. Nothing is rendered when it is empty. */
   readonly queue: InputQueue
-  /** Gives an input other words. */
+  /** Changes the text of an input. */
   readonly edit: (id: string, text: string) => Promise<void>
-  /** Puts an input before another; null: at the end. */
+  /** Moves an input before another; null: to the end. */
   readonly move: (id: string, before: string | null) => Promise<void>
   readonly withdraw: (id: string) => Promise<void>
-  /** Sends on what a stop held back. */
+  /** Releases the inputs that a stop held back. */
   readonly release: () => Promise<void>
 }
 
-/** What waits for its turn, above the composer. It needs no thread around it. */
+/** The queued inputs, above the composer. It needs no thread around it. */
 export function QueueList(props: QueueListProps): ReactNode {
   const { queue, edit, move, withdraw, release } = props
   const strings = useStrings()
@@ -35,7 +35,7 @@ export function QueueList(props: QueueListProps): ReactNode {
           <button
             type="button"
             className="hf-button"
-            disabled={isBusy}
+            aria-disabled={isBusy}
             onClick={() => run(() => release())}
           >
             {strings.sendNow}

@@ -4,28 +4,28 @@ import { Icon } from '../icon.tsx'
 import type { Strings } from '../strings.ts'
 import { useStrings } from '../strings-context.tsx'
 
-/** Says how the page is connected, but only when that matters to the reader. */
+/** Shows the state of the connection, but only when it matters to the reader. */
 export function ConnectionNote(props: {
   readonly connection: Connection
   readonly isSavingInterrupted: boolean
 }): ReactNode {
   const { connection, isSavingInterrupted } = props
   const strings = useStrings()
-  const words =
-    wordsOf(connection, strings) ?? (isSavingInterrupted ? strings.savingInterrupted : null)
+  const text =
+    textOf(connection, strings) ?? (isSavingInterrupted ? strings.savingInterrupted : null)
   return (
     <div className="hf-connection" aria-live="polite" data-connection={connection.status}>
-      {words !== null && (
+      {text !== null && (
         <p>
           <Icon name="warning" />
-          {words}
+          {text}
         </p>
       )}
     </div>
   )
 }
 
-function wordsOf(connection: Connection, strings: Strings): string | null {
+function textOf(connection: Connection, strings: Strings): string | null {
   switch (connection.status) {
     case 'backing-off':
       return strings.reconnecting

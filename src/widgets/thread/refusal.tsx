@@ -2,18 +2,18 @@ import type { ReactNode } from 'react'
 import type { Strings } from '../strings.ts'
 import { useStrings } from '../strings-context.tsx'
 
-/** In place of the messages, or of the composer where there are messages: nothing can be added to them. */
+/** Shown in place of the messages, or of the composer where there are messages: nothing can be added to them. */
 export function Refusal({ code }: { readonly code: string }): ReactNode {
   const strings = useStrings()
   return (
     <p className="hf-refused" role="alert" data-code={code}>
-      {wordsOf(code, strings)}
+      {textOf(code, strings)}
     </p>
   )
 }
 
-/** By the code of the answer: who is told that a conversation does not exist will not sign in. */
-function wordsOf(code: string, strings: Strings): string {
+/** Chosen by the error code: a person who reads that a conversation does not exist will not try to sign in. */
+function textOf(code: string, strings: Strings): string {
   switch (code) {
     case 'thread-not-found':
       return strings.refused

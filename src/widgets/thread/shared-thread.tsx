@@ -16,8 +16,8 @@ export interface SharedThreadProps {
 }
 
 /**
- * A conversation as a link shows it (FK5): to be read, without a composer and without anything that would change it. It fills the
- * height that it is given, and needs a `<HoldfastProvider>` around it, which need not sign anybody in.
+ * A shared conversation (FK5): read-only, without a composer. It fills the height of its container, and needs a
+ * `<HoldfastProvider>` around it, without sign-in.
  */
 export function SharedThread({ shareId }: SharedThreadProps): ReactNode {
   return (

@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo } from 'react'
+import { type ReactNode, useMemo, useRef } from 'react'
 import { type UploadedFile, uploadFile } from '../../client/upload-file.ts'
 import { isTurn, type UserPart } from '../../core/message.ts'
 import { useClients } from '../../react/holdfast-provider.tsx'
@@ -15,16 +15,16 @@ import { ConnectionNote } from './connection-note.tsx'
 import { Refusal } from './refusal.tsx'
 import { ThreadSkeleton } from './thread-skeleton.tsx'
 import { useThreadActions } from './use-thread-actions.ts'
+import { useKeptFocus } from './use-kept-focus.ts'
 import { useShownTarget } from './use-shown-target.ts'
 import { useUnsent } from './use-unsent.ts'
 
 /** The props of `<Thread>`. */
 export interface ThreadProps {
-  /** Another id shows another thread; what was opened in the first one is forgotten. */
+  /** Another id shows another thread; the UI state of the first one is discarded. */
   readonly threadId: string
   /**
-   * It begins with its first message, so the server is not asked for it.
-   *
+   * The thread is created by its first message, so it is not requested from the server.
    * @default false
    */
   readonly isNew?: boolean
@@ -34,20 +34,20 @@ export interface ThreadProps {
    * @default the end of the thread
    */
   readonly target?: string | undefined
-  /** What stands where no message is yet. @default nothing */
+  /** Shown while there is no message. @default nothing */
   readonly empty?: ReactNode
-  /** The composer has the focus when the thread is shown. @default false */
+  /** Whether the composer has the focus when the thread is shown. @default false */
   readonly takesFocus?: boolean
-  /** Opens a thread that somebody forked from this one (VR4). @default nobody can fork it */
+  /** Opens a thread that was forked from this one (VR4). @default there is no fork button */
   readonly onFork?: (threadId: string) => void
 }
 
 /**
- * A whole conversation: messages, tools, approvals, composer. It fills the height that it is given, and needs
- * a `<HoldfastProvider>` around it.
+ * A whole conversation: messages, tools, approvals, composer. It fills the height of its container, and needs a
+ * `<HoldfastProvider>` around it.
  */
 export function Thread(props: ThreadProps): ReactNode {
-  // What was opened belongs to one thread.
+  // The UI state belongs to one thread.
   return (
     <PersistentUiStateProvider key={props.threadId}>
       <ThreadBody {...props} />
@@ -55,7 +55,7 @@ export function Thread(props: ThreadProps): ReactNode {
   )
 }
 
-/** Files first, as they are read; a message of files alone has no text. */
+/** Files before text, in reading order; a message of files alone has no text. */
 const toParts = (text: string, files: readonly UploadedFile[]): readonly UserPart[] => [
   ...files.map(({ bytes: _, ...file }) => file),
   ...(text.trim() === '' ? [] : [{ type: 'text', text } as const]),
@@ -69,6 +69,8 @@ function ThreadBody(props: ThreadProps): ReactNode {
   const actions = useThreadActions(current)
   const thread = useThread(threadId, { isNew })
   const { messages, pending, status, connection, isRunning, isSavingInterrupted } = thread
+  const section = useRef<HTMLElement>(null)
+  useKeptFocus(section)
   useUnsent(threadId, client, thread)
   useShownTarget(client, thread, target)
   const last = messages.at(-1)
@@ -77,7 +79,7 @@ function ThreadBody(props: ThreadProps): ReactNode {
   return (
     <ThreadProvider value={current}>
       <CallActionsProvider value={actions}>
-        <section className="hf-thread" data-thread-status={status}>
+        <section ref={section} className="hf-thread" data-thread-status={status}>
           {isRefused && isEmpty && <Refusal code={connection.code} />}
           {status === 'loading' && isEmpty && !isRefused && <ThreadSkeleton />}
           {status === 'ready' && isEmpty && <div className="hf-empty">{empty}</div>}
@@ -91,7 +93,7 @@ function ThreadBody(props: ThreadProps): ReactNode {
               target={target}
             />
           )}
-          <Announcer last={last} />
+          <Announcer last={last} isLoaded={status === 'ready'} />
           {isRefused ? (
             !isEmpty && <Refusal code={connection.code} />
           ) : (

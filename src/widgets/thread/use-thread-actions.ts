@@ -11,12 +11,12 @@ interface ToolInfo {
   readonly repeatable?: boolean
 }
 
-/** What the server lets a person do with the calls of a thread. */
+/** The actions on calls that the server supports. */
 export function useThreadActions({ threadId, client }: CurrentThread): CallActions {
   const { api: options } = useClients()
   return useMemo(() => {
     const api = createApi(options)
-    // The tools of a server do not change while a page is open: they are asked for once.
+    // The tools of a server do not change while a page is open: they are requested once.
     let tools: Promise<readonly ToolInfo[]> | undefined
     const readTools = () => {
       tools ??= api

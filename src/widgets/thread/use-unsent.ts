@@ -3,8 +3,8 @@ import type { PendingMessage, ThreadClient, ThreadSnapshot } from '../../client/
 import { readStored, writeStored } from '../composer/stored-text.ts'
 
 /**
- * What could not be sent, or was on its way, outlives a reload under its id: it is stored once, whatever
- * happened. It is put back only once the thread is known, because then it is known whether it arrived.
+ * Messages that could not be sent, or were in flight, survive a reload under their ids: each is stored once, whatever
+ * happened. They are restored only after the thread is loaded, because only then is it known whether they arrived.
  */
 export function useUnsent(
   threadId: string,
@@ -29,7 +29,7 @@ function parseUnsent(text: string): readonly PendingMessage[] {
   try {
     return JSON.parse(text) as readonly PendingMessage[]
   } catch {
-    // Somebody else wrote there.
+    // Other code wrote to this key.
     return []
   }
 }

@@ -1,7 +1,7 @@
 import { Component, type ReactNode } from 'react'
 
 interface Props {
-  /** What is drawn. Another value is another try: arguments that had not all come may be why it threw. */
+  /** The data that is rendered. A new value is a new attempt: incomplete arguments may be why it threw. */
   readonly of: unknown
   readonly fallback: ReactNode
   readonly children: ReactNode
@@ -12,7 +12,7 @@ interface State {
   readonly of: unknown
 }
 
-/** A card that throws takes nothing else down (CD2). */
+/** A card that throws does not affect anything else (CD2). */
 export class CardBoundary extends Component<Props, State> {
   override readonly state: State = { failed: false, of: this.props.of }
 

@@ -2,68 +2,67 @@ import { type ComponentType, createContext, type ReactNode, useContext } from 'r
 import type { Call } from '../../core/call.ts'
 import { isJsonObject, type Json } from '../../core/json.ts'
 
-/** What a card is drawn from: the same props live, after navigation and after a reload (CD1). */
+/** The props of a card: the same live, after navigation and after a reload (CD1). */
 export interface CardProps {
   /** The call in whatever state it is. */
   readonly call: Call
-  /** Its arguments. While they are being written, as much of them as is certain: a value only grows, nothing in it is taken back. */
+  /**
+   * Its arguments. While they stream, the part that is certain: a value only grows, and nothing in it is removed again.
+   */
   readonly input: Json
   /**
-   * The arguments are not whole: they are being written, or were broken off, which `call.state` says (`streaming` or how it ended).
-   * Only an entry with `drawsInput` is drawn before they are (FK6).
+   * Whether the arguments are incomplete: they are streaming, or were broken off; `call.state` tells which (`streaming`
+   * or an end state). Only an entry with `drawsInput` is rendered before they are complete (FK6).
    */
   readonly isPartial: boolean
   /**
-   * Its result, or the preliminary one, brought up to `version` by the upcasters. Null where there is none yet, which only an
-   * entry with `drawsInput` meets.
+   * Its result, or the preliminary one, converted to `version` by the upcasters. Null where there is none yet, which
+   * only an entry with `drawsInput` gets.
    */
   readonly output: Json
 }
 
-/** How the calls of a tool are drawn. */
+/** How the calls of a tool are rendered. */
 export interface CardEntry {
   /**
-   * Drawn when the call has succeeded, or runs and has a preliminary result; with `drawsInput` from the first piece of its
-   * arguments on. If it throws, the data is shown (CD2).
+   * Rendered when the call has succeeded, or runs and has a preliminary result; with `drawsInput` from the first piece
+   * of its arguments on. If it throws, the data is shown (CD2).
    */
   readonly component: ComponentType<CardProps>
   /**
-   * The component draws the arguments, such as a document or a chart that grows as it is written: it is drawn while they come,
-   * with `isPartial`, while the call runs, and, where it came to nothing, above the reason (FK6).
-   *
+   * Whether the component renders the arguments, such as a document or a chart that grows as it is written: it is then
+   * rendered while they stream, with `isPartial`, while the call runs, and, if the call did not succeed, above the
+   * error (FK6).
    * @default false
    */
   readonly drawsInput?: boolean
   /**
-   * Further names that the tool has or had, such as those in old threads. A tool that has an entry under
-   * its own name is drawn with that one.
-   *
+   * Further names that the tool has or had, such as those in old threads. A tool with an entry under its own name uses
+   * that one.
    * @default []
    */
   readonly names?: readonly string[]
   /**
-   * The version of the payload that the component draws; a payload says its own in `version`.
-   *
+   * The payload version that the component renders; a payload has its own in `version`.
    * @default any
    */
   readonly version?: string
   /**
-   * From an old version to the next one (CD4). A payload that says none has version `0`.
-   *
+   * Converts an old version to the next one (CD4). A payload without a version has version `0`.
    * @default {}
    */
   readonly upcasters?: Readonly<Record<string, (output: Json) => Json>>
 }
 
-/**
- * Cards by the name of their tool; an entry may have further names. A tool without one gets the generic
- * card.
- */
+/** Cards by tool name; an entry may have further names. A tool without an entry gets the generic card. */
 export type CardRegistry = Readonly<Record<string, CardEntry>>
 
 const CardContext = createContext<CardRegistry>({})
 
-/** Gives the widgets below it the cards of the host's tools. An inner provider replaces an outer one as a whole. */
+/**
+ * Provides the cards of the host application's tools to the widgets below. An inner provider replaces an outer one
+ * entirely.
+ */
 export function CardProvider(props: {
   readonly cards: CardRegistry
   readonly children: ReactNode
@@ -78,7 +77,7 @@ export const cardOf = (cards: CardRegistry, name: string): CardEntry | undefined
     ? cards[name]
     : Object.values(cards).find(({ names = [] }) => names.includes(name))
 
-/** Brings a payload up to the version that the card draws, one step at a time. */
+/** Converts a payload to the version that the card renders, one version at a time. */
 export function upcast({ version, upcasters = {} }: CardEntry, output: Json): Json {
   const met = new Set<string>()
   let payload = output

@@ -1,16 +1,16 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 
-/** A piece of code that somebody was given: an artifact, a snippet, a generated file. */
+/** Code in a result: an artifact, a snippet, a generated file. */
 interface Code {
   readonly code: string
-  /** Empty where it is not said. */
+  /** Empty if unknown. */
   readonly language: string
   readonly title?: string
 }
 
 /**
- * The code that a payload is, or undefined. A field `code` alone may be anything, such as the number of
- * an error: it is code where a language or kind is said with it, or where it has several lines.
+ * The code in a payload, or undefined. A field `code` alone may be anything, such as an error number: it counts as code
+ * if a language or kind is given with it, or if it has several lines.
  */
 export function codeOf(payload: Json): Code | undefined {
   if (!isJsonObject(payload)) return undefined

@@ -6,7 +6,7 @@ import type { CardEntry, CardProps } from './card-registry.tsx'
 import { codeOf } from './code-of.ts'
 import { ValueView } from './value-view.tsx'
 
-/** For a tool that has no card of its own (CD2): code is shown as such, anything else folded. */
+/** For a tool without a card of its own (CD2): code is shown as code, anything else collapsed. */
 function GenericCard({ call, output }: CardProps): ReactNode {
   const found = codeOf(output)
   if (found !== undefined) {

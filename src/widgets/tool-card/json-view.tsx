@@ -5,10 +5,10 @@ import { useStrings } from '../strings-context.tsx'
 const most = 100
 const longest = 2_000
 
-/** JSON as a tree. Large values are opened a piece at a time, so that a megabyte costs nothing to show. */
+/** JSON as a tree. Large values are expanded piece by piece, so that a megabyte costs nothing to show. */
 export function JsonView({ value }: { readonly value: Json }): ReactNode {
   return (
-    // JSON is code: it is read from left to right, whatever the page is in.
+    // JSON is code: it is read from left to right, whatever the page's direction.
     <div className="hf-json" dir="ltr">
       <Node value={value} depth={0} />
     </div>

@@ -7,10 +7,10 @@ import { useStrings } from '../strings-context.tsx'
 
 type SucceededCall = Extract<EndedCall, { readonly state: 'succeeded' }>
 
-/** A result up to this is fetched by itself; a larger one when somebody asks for it. */
+/** A result up to this size is fetched automatically; a larger one on request. */
 const mostByItself = 256_000
 
-/** Draws a result; one that was left out of the page because of its size is fetched first (PG7). */
+/** Renders a result; one that was left out of the page because of its size is fetched first (PG7). */
 export function ResultLoader(props: {
   readonly call: SucceededCall
   readonly children: (output: Json) => ReactNode
@@ -32,7 +32,7 @@ export function ResultLoader(props: {
   }
   useEffect(() => {
     if (isSmall) load()
-    // Once per call: a failure is tried again by hand.
+    // Once per call: after a failure the user retries.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [call.id, isSmall])
   if (output.kind === 'inline') return children(output.value)
@@ -47,12 +47,9 @@ export function ResultLoader(props: {
   return (
     <div className="hf-lazy">
       <button type="button" className="hf-button" onClick={load}>
-        {strings.loadResult(formatBytes(output.bytes))}
+        {strings.loadResult(strings.fileSize(output.bytes))}
       </button>
       <ActionError error={error} />
     </div>
   )
 }
-
-const formatBytes = (bytes: number): string =>
-  bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`

@@ -82,7 +82,7 @@ describe('a card that draws its arguments', () => {
     expect(failed).toContain('No paper.')
   })
 
-  it('[FK6] is given no result that is none: an old payload is brought up, nothing is not', () => {
+  it('[FK6] gets null without a result: an old payload is upcast, null is not', () => {
     const entry: CardEntry = { ...growing, version: '1', upcasters: { '0': () => 'brought up' } }
     expect(draw(streaming('{}'), entry)).toBe(props({}, true))
     const done: CallOutcome = { state: 'succeeded', output: { kind: 'inline', value: null } }

@@ -2,7 +2,7 @@ import { type ReactNode, useMemo } from 'react'
 import { type Call, isOpenCall, needsPerson } from '../../core/call.ts'
 import type { Json } from '../../core/json.ts'
 import { projectArguments } from '../../views/call-arguments.ts'
-import type { UnsuccessfulCall } from '../../views/wording.ts'
+import type { UnsuccessfulCall } from '../../views/call-error-text.ts'
 import { ApprovalForm } from '../approval/approval-form.tsx'
 import { summarizeArguments } from '../approval/summarize-arguments.ts'
 import { DecisionNote } from '../approval/decision-note.tsx'
@@ -17,12 +17,12 @@ import { genericCard } from './generic-card.tsx'
 import { JsonView } from './json-view.tsx'
 import { ResultLoader } from './result-loader.tsx'
 
-/** The card of one call, by its state (CD3): loading, drawn, failed, waiting for a person. */
+/** The card of one call, by its state (CD3): loading, rendered, failed, waiting for a person. */
 export function ToolCard({ call }: { readonly call: Call }): ReactNode {
   const entry = cardOf(useCards(), call.name) ?? genericCard
   const { resolve } = useCallActions()
   if (call.state === 'awaiting-approval') return <ApprovalForm call={call} />
-  // Where nobody can resolve it any more, there is nothing to choose.
+  // If it can no longer be resolved, there is nothing to choose.
   const isOpen = call.state === 'unknown' && needsPerson(call) && resolve !== undefined
   if (isOpen) return <UnknownForm call={call} />
   return (
@@ -32,7 +32,7 @@ export function ToolCard({ call }: { readonly call: Call }): ReactNode {
       data-tool={call.name}
       data-call-id={call.id}
       data-call-state={call.state}
-      // Until the arguments are whole, a screen reader that came here would read half a sentence.
+      // Until the arguments are complete, a screen reader would read half a sentence.
       aria-busy={entry.drawsInput === true && isOpenCall(call) ? true : undefined}
     >
       <CardBody call={call} entry={entry} />
@@ -47,8 +47,8 @@ interface CardBodyProps {
 }
 
 /**
- * What is drawn stands in the same place whatever the state, so that a card that grew while its arguments came is the same one,
- * with what was opened and scrolled in it, when the result is there.
+ * The drawing has the same position in the tree in every state, so that a card that grew while its arguments streamed
+ * stays the same element, with its expanded and scrolled state, when the result arrives.
  */
 function CardBody({ call, entry }: CardBodyProps): ReactNode {
   const failed = isOpenCall(call) || call.state === 'succeeded' ? undefined : call
@@ -123,7 +123,7 @@ function Drawn(props: DrawnProps): ReactNode {
       of={call}
       fallback={
         isOpenCall(call) && output === undefined ? (
-          // What is missing may still come.
+          // Missing data may still arrive.
           <CardLoading call={call} />
         ) : (
           <BrokenCard value={output === undefined ? projectArguments(call.input) : output.value} />

@@ -8,7 +8,7 @@ const pixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const draw = (element: ReactElement) => renderToStaticMarkup(element)
 
-describe('a result that no card knows', () => {
+describe('a result without a card', () => {
   it('[CD2] is a picture where it is one', () => {
     const source = `src="data:image/png;base64,${pixel}"`
     expect(draw(<ValueView value={`data:image/png;base64,${pixel}`} />)).toContain(source)

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import { safeImage } from '../markdown/safe-address.ts'
 import { JsonView } from './json-view.tsx'
 
-/** A value as what it is: a picture, a table, or JSON. */
+/** A value by its kind: an image, a table, or JSON. */
 export function ValueView({ value }: { readonly value: Json }): ReactNode {
   const image = imageOf(value)
   if (image !== undefined) return <img className="hf-image" src={image} alt="" />

@@ -11,11 +11,12 @@ import { durationOf } from './turn-summary.ts'
 const none: readonly string[] = []
 
 /**
- * The calls of an opened widget: rows, and lines that stand for many rows (CO4, CO7). All are items of one list, so that a row
- * that becomes part of a group is the same element, with its focus and what was opened in it.
+ * The calls of an expanded widget: rows, and lines that represent many rows (CO4, CO7). All are items of one list, so
+ * that a row that becomes part of a group stays the same element, with its focus and expanded state.
  */
 export function CallList({ turn }: { readonly turn: Turn }): ReactNode {
-  // Calls and not groups: while a turn runs a group grows, and two become one. It is open if any of its calls was opened.
+  // Calls and not groups are tracked: while a turn runs a group grows, and two become one. A group is open if any of
+  // its calls was opened.
   const [opened, setOpened] = usePersistentUiState<readonly string[]>(`groups ${turn.id}`, none)
   const isOpened = ({ call }: CallLine) => opened.includes(call.id)
   const open = (lines: readonly CallLine[]) =>
@@ -27,7 +28,7 @@ export function CallList({ turn }: { readonly turn: Turn }): ReactNode {
       {groupCalls(linesOf(turn)).flatMap((entry) => {
         if (entry.kind === 'call') {
           const { call, commentary } = entry
-          // What somebody reads is not folded away when one more call ends.
+          // A row that is being read is not collapsed when one more call ends.
           const keepOpen = () => isOpened(entry) || open([entry])
           return [<CallRow key={call.id} call={call} commentary={commentary} onFocus={keepOpen} />]
         }

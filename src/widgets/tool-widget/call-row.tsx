@@ -15,19 +15,19 @@ import { durationOf, titleOf } from './turn-summary.ts'
 interface CallRowProps {
   readonly call: Call
   readonly commentary: string | undefined
-  /** Somebody came to it by keyboard, or opened something in it. @default nothing happens */
+  /** Called when it gets the focus, or something in it is opened. @default none */
   readonly onFocus?: () => void
-  /** It stands under the line of its group. @default false */
+  /** Whether it is shown under the line of its group. @default false */
   readonly isGrouped?: boolean
 }
 
-/** One call of an opened widget (CO4). */
+/** One call of an expanded widget (CO4). */
 export function CallRow({ call, commentary, onFocus, isGrouped }: CallRowProps): ReactNode {
   const strings = useStrings()
   const ms = durationOf([call])
   const args = projectArguments(call.input)
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the focus is that of what stands in it
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the focus is that of its content
     <li
       className="hf-call"
       data-call-id={call.id}

@@ -36,7 +36,7 @@ const linesOf = (letters: string): readonly CallLine[] =>
   })
 
 const letterOf = ({ call }: CallLine): string => call.id.charAt(0)
-/** Groups in brackets, with what each hides in round ones. */
+/** Groups in brackets, with the rows that each hides in parentheses. */
 const grouped = (letters: string): string =>
   groupCalls(linesOf(letters))
     .map((entry) => {

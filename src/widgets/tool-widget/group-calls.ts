@@ -2,18 +2,18 @@ import { type Call, type CallState, isOpenCall } from '../../core/call.ts'
 import type { Turn } from '../../core/message.ts'
 import { commentaryOf } from '../../views/commentary.ts'
 
-/** A call as a row of the opened widget. */
+/** A call as a row of the expanded widget. */
 export interface CallLine {
   readonly call: Call
   readonly commentary: string | undefined
 }
 
-/** A row by itself, or many that have ended and are one line until somebody opens it. */
+/** A single row, or many ended calls that are one line until it is opened. */
 export type CallEntry =
   | ({ readonly kind: 'call' } & CallLine)
   | { readonly kind: 'group'; readonly lines: readonly CallLine[] }
 
-/** More calls in a row than this, all ended, are a group. */
+/** More consecutive ended calls than this form a group. */
 export const mostApart = 5
 
 export const linesOf = (turn: Turn): readonly CallLine[] =>
@@ -24,15 +24,15 @@ export const linesOf = (turn: Turn): readonly CallLine[] =>
     )
   })
 
-/** What a group never hides: whatever did not go as it should, or waits for somebody (CO7). */
+/** Calls that a group never hides: those that did not succeed, or wait for a person (CO7). */
 export const alwaysShows = ({ call }: CallLine): boolean => call.state !== 'succeeded'
 
-/** The rows of a turn, in order, with long runs of ended calls as groups. A call that is open ends a run. */
+/** The rows of a turn, in order, with long runs of ended calls as groups. An open call ends a run. */
 export function groupCalls(lines: readonly CallLine[]): readonly CallEntry[] {
   const entries: CallEntry[] = []
   let run: CallLine[] = []
   const endRun = () => {
-    // A line that stands for one row hides nothing worth hiding.
+    // A group that hides only one row saves nothing.
     const isGroup = run.length > mostApart && run.filter((line) => !alwaysShows(line)).length > 1
     if (isGroup) entries.push({ kind: 'group', lines: run })
     else entries.push(...run.map((line) => ({ kind: 'call', ...line }) as const))
@@ -50,7 +50,7 @@ export function groupCalls(lines: readonly CallLine[]): readonly CallEntry[] {
   return entries
 }
 
-/** How many calls ended how, in the order in which each was first met; what succeeded comes first. */
+/** The number of calls per end state, in the order of their first occurrence; succeeded ones first. */
 export function countStates(
   lines: readonly CallLine[],
 ): readonly (readonly [state: CallState, count: number])[] {

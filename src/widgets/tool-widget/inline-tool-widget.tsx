@@ -7,20 +7,23 @@ import { CallList } from './call-list.tsx'
 import { RunningProgress } from './running-progress.tsx'
 import { TurnTimeline } from './turn-timeline.tsx'
 import { summarizeTurn, type TurnSummary } from './turn-summary.ts'
+import { useThrottledText } from './use-throttled-text.ts'
 
 /** The props of `<InlineToolWidget>`. */
 export interface InlineToolWidgetProps {
-  /** The turn whose calls it shows; nothing is drawn for one without calls that is not thinking. */
+  /** The turn whose calls are shown; nothing is rendered for a turn without calls that is not thinking. */
   readonly turn: Turn
-  /** Open until somebody closes it. @default false */
+  /** Whether it is open initially. @default false */
   readonly defaultOpen?: boolean
 }
 
-/** One quiet line about the tools of a turn, until somebody opens it (CO3, CO4). */
+/** One line about the tools of a turn, until it is opened (CO3, CO4). */
 export function InlineToolWidget({ turn, defaultOpen = false }: InlineToolWidgetProps): ReactNode {
   const strings = useStrings()
-  const [isOpen, setOpen] = usePersistentUiState(`widget ${turn.id}`, defaultOpen)
-  const [showsTimeline, setTimeline] = usePersistentUiState(`timeline ${turn.id}`, false)
+  // A turn that was steered has one widget for each stretch: what is opened in one is not opened in the others.
+  const key = `${turn.id} ${turn.steps[0]?.index ?? 0}`
+  const [isOpen, setOpen] = usePersistentUiState(`widget ${key}`, defaultOpen)
+  const [showsTimeline, setTimeline] = usePersistentUiState(`timeline ${key}`, false)
   const panel = useId()
   const summary = summarizeTurn(turn, strings)
   if (summary === null) return null
@@ -28,7 +31,7 @@ export function InlineToolWidget({ turn, defaultOpen = false }: InlineToolWidget
   const line = (
     <>
       <LookIcon look={look} />
-      <span className="hf-widget-text" dir="auto" aria-live="polite">
+      <span className="hf-widget-text" dir="auto">
         {text}
       </span>
       {current?.state === 'running' && (
@@ -41,7 +44,15 @@ export function InlineToolWidget({ turn, defaultOpen = false }: InlineToolWidget
       )}
     </>
   )
-  if (calls.length === 0) return <div className={`hf-widget hf-look-${look}`}>{line}</div>
+  const heard = <HeardLine words={turn.progress.status === 'running' ? text : ''} />
+  if (calls.length === 0) {
+    return (
+      <div className={`hf-widget hf-look-${look}`}>
+        {line}
+        {heard}
+      </div>
+    )
+  }
   const hasTimes = calls.some(({ startedAt }) => startedAt !== undefined)
   const isShown = isOpen && showsTimeline && hasTimes
   return (
@@ -69,11 +80,25 @@ export function InlineToolWidget({ turn, defaultOpen = false }: InlineToolWidget
           </button>
         )}
       </div>
+      {heard}
       <div id={panel} hidden={!isOpen}>
         {isShown && <TurnTimeline turn={turn} />}
         {isOpen && <CallList turn={turn} />}
       </div>
     </section>
+  )
+}
+
+/** Between two things that a screen reader is told of one turn: twelve tools in a second are not twelve names to listen to. */
+const calmMs = 5_000
+
+/** What the turn is at, for whoever does not see it. That it waits or has ended is told by the thread's `<Announcer>`. */
+function HeardLine({ words }: { readonly words: string }): ReactNode {
+  const calm = useThrottledText(words, calmMs)
+  return (
+    <span className="hf-visually-hidden" aria-live="polite">
+      {words === '' ? '' : calm}
+    </span>
   )
 }
 
@@ -85,6 +110,8 @@ function LookIcon({ look }: Pick<TurnSummary, 'look'>): ReactNode {
       return <Spinner />
     case 'done':
       return <Icon name="check" />
+    case 'stopped':
+      return <Icon name="stop" />
     case 'declined':
       return <Icon name="cross" />
     case 'warning':

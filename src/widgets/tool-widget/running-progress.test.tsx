@@ -53,7 +53,7 @@ describe('the closed widget while a tool runs', () => {
     expect(seen(draw(turnOf(running('read_pages', preliminary))))).toBe(words)
   })
 
-  it('[CO6] speaks of the call that says so, of several that run', () => {
+  it('[CO6] shows the call that reports progress, of several that run', () => {
     const turn = turnOf(running('read_pages', { progress: 1, total: 2 }), running('wait_a_bit'))
     expect(seen(draw(turn))).toBe('Read pages… 1 of 2')
   })
@@ -63,7 +63,7 @@ describe('the closed widget while a tool runs', () => {
     expect(draw(turnOf(running('a', { progress: 1 })))).not.toContain('hf-progress-bar')
   })
 
-  it('[CO6] tells screen readers in a place of its own, and what is seen only to those who see', () => {
+  it('[CO6] announces to screen readers in an element of its own, and hides the visible text from them', () => {
     const html = draw(turnOf(running('a', 'Looking')))
     expect(html).toContain('<span class="hf-visually-hidden" aria-live="polite">Looking</span>')
     expect(html).toMatch(/hf-progress-words"[^>]*aria-hidden="true"/)
@@ -82,7 +82,7 @@ describe('the closed widget while a tool runs', () => {
     expect(turn === null ? '' : seen(draw(turn))).toBe('Read pages… 3 of 12')
   })
 
-  it('[CO6] says for how long by the second, the minute and the hour', () => {
+  it('[CO6] shows the running time in seconds, minutes and hours', () => {
     const { runningFor } = englishStrings
     expect([1_999, 59_000, 61_500, 3_600_000, 7_260_000].map(runningFor)).toEqual([
       '1 s',

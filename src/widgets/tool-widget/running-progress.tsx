@@ -2,20 +2,20 @@ import { type ReactNode, useEffect, useState } from 'react'
 import type { Call } from '../../core/call.ts'
 import { projectProgress } from '../../views/call-progress.ts'
 import { useStrings } from '../strings-context.tsx'
-import { useCalmWords } from './use-calm-words.ts'
+import { useThrottledText } from './use-throttled-text.ts'
 
-/** Between two things that a screen reader is told of one call. */
+/** The interval between two screen reader announcements of one call. */
 const calmMs = 10_000
 
 interface RunningProgressProps {
   readonly call: Call
-  /** Told to screen readers by itself. Where the same stands twice, only one of them is. @default false */
+  /** Whether it is announced to screen readers. If the same text is shown twice, only one may be. @default false */
   readonly isAnnounced?: boolean
 }
 
 /**
- * How far a call is that runs, and for how long it has been running (CO6). What is seen changes as it comes; what is heard
- * changes now and then, and never because a second has passed.
+ * The progress of a running call, and how long it has been running (CO6). The visible text changes at once; the
+ * announced text changes at intervals, and never only because a second has passed.
  */
 export function RunningProgress({ call, isAnnounced = false }: RunningProgressProps): ReactNode {
   const strings = useStrings()
@@ -25,13 +25,21 @@ export function RunningProgress({ call, isAnnounced = false }: RunningProgressPr
   const words = [message, count].filter((each) => each !== undefined).join(' · ')
   return (
     <>
-      {isAnnounced && <HeardProgress words={words} />}
+      {isAnnounced && <AnnouncedProgress words={words} />}
       <span className="hf-progress">
         {words !== '' && (
-          // The sentence is cut off where there is no room; the count never is.
+          // The message is truncated where there is no room; the count never is.
           <span className="hf-progress-words" title={words} aria-hidden={isAnnounced}>
-            {message !== undefined && <bdi className="hf-progress-message">{message}</bdi>}
-            {count !== undefined && <bdi className="hf-progress-count">{count}</bdi>}
+            {message !== undefined && (
+              <span className="hf-progress-message">
+                <bdi>{message}</bdi>
+              </span>
+            )}
+            {count !== undefined && (
+              <span className="hf-progress-count">
+                <bdi>{count}</bdi>
+              </span>
+            )}
           </span>
         )}
         {done !== undefined && total !== undefined && (
@@ -45,20 +53,20 @@ export function RunningProgress({ call, isAnnounced = false }: RunningProgressPr
   )
 }
 
-function HeardProgress({ words }: { readonly words: string }): ReactNode {
+function AnnouncedProgress({ words }: { readonly words: string }): ReactNode {
   return (
     <span className="hf-visually-hidden" aria-live="polite">
-      {useCalmWords(words, calmMs)}
+      {useThrottledText(words, calmMs)}
     </span>
   )
 }
 
-/** A component of its own, so that a second that passes draws nothing else. */
+/** A component of its own, so that each second renders nothing else. */
 function RunningTime({ call }: { readonly call: Call }): ReactNode {
   const strings = useStrings()
   const since = call.state === 'running' ? call.startedAt : 0
   const elapsedMs = useElapsed(since)
-  // A message of `useChat` does not say when its tools began.
+  // A message of `useChat` has no start times of its tools.
   if (since === 0 || elapsedMs < 1_000) return null
   return (
     <span className="hf-progress-time" aria-hidden="true">
@@ -67,7 +75,7 @@ function RunningTime({ call }: { readonly call: Call }): ReactNode {
   )
 }
 
-/** Since a moment of the server's clock; where the device's own is behind it, nothing has passed yet. */
+/** Relative to the server's clock; where the device's clock is behind it, the elapsed time is zero. */
 function useElapsed(since: number): number {
   const [now, setNow] = useState(() => Date.now())
   useEffect(() => {

@@ -1,14 +1,14 @@
 import type { Call } from '../../core/call.ts'
 import type { Step, Turn } from '../../core/message.ts'
 
-/** One line of the timeline, in parts of the whole time that the turn has taken so far. */
+/** One bar of the timeline, as fractions of the turn's time so far. */
 export interface TurnBar {
   readonly key: string
   readonly of: { readonly step: number } | { readonly call: Call }
   /** From 0 to 1. */
   readonly from: number
   readonly to: number
-  /** Null: it is still going on, so nobody knows yet. */
+  /** Null: still running, so the duration is not known yet. */
   readonly ms: number | null
 }
 
@@ -19,7 +19,7 @@ interface Span {
   readonly end: number | null
 }
 
-/** The steps of a turn, each followed by its calls, against time (CO5). */
+/** The steps of a turn, each followed by its calls, on a time axis (CO5). */
 export function planTurnBars({ steps }: Turn): readonly TurnBar[] {
   const spans = steps.flatMap(toSpans)
   const times = spans.flatMap(({ start, end }) => (end === null ? [start] : [start, end]))
@@ -30,7 +30,7 @@ export function planTurnBars({ steps }: Turn): readonly TurnBar[] {
     key,
     of,
     from: partOf(start),
-    // What is still going on reaches as far as anything that is known.
+    // What is still running extends to the end of what is known.
     to: end === null ? 1 : partOf(end),
     ms: end === null ? null : end - start,
   }))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Call, CallOutcome } from '../../core/call.ts'
 import { parseCallId, parseMessageId } from '../../core/ids.ts'
-import type { Turn, TurnProgress } from '../../core/message.ts'
+import type { Part, Turn, TurnProgress } from '../../core/message.ts'
 import { englishStrings } from '../english-strings.ts'
 import { durationOf, summarizeTurn } from './turn-summary.ts'
 
@@ -34,7 +34,7 @@ const open = (name: string, state: 'awaiting-approval' | 'ready'): Call => ({
 const over: TurnProgress = { status: 'ended', ending: { kind: 'completed' }, endedAt: 2_000 }
 const running: TurnProgress = { status: 'running' }
 
-function said(progress: TurnProgress, ...calls: readonly Call[]) {
+function summaryOf(progress: TurnProgress, ...parts: readonly Part[]) {
   const turn: Turn = {
     role: 'assistant',
     id: parseMessageId('m'),
@@ -43,7 +43,7 @@ function said(progress: TurnProgress, ...calls: readonly Call[]) {
     replyTo: null,
     createdAt: 0,
     progress,
-    steps: [{ index: 0, status: 'open', parts: calls, startedAt: 0 }],
+    steps: [{ index: 0, status: 'open', parts, startedAt: 0 }],
     unreadable: 0,
   }
   const summary = summarizeTurn(turn, englishStrings)
@@ -61,32 +61,45 @@ describe('the line of the widget', () => {
     expect(durationOf([])).toBeNull()
   })
 
-  it('[CO3] says what goes on, and how it went', () => {
-    expect(said(running)).toBe('thinking: Thinking…')
-    expect(said(over)).toBeNull()
-    expect(said(running, open('search_notes', 'ready'))).toBe('working: Search notes…')
-    expect(said(over, ended('a', good))).toBe('done: Used 1 tool')
-    expect(said(over, ended('a', good), ended('b', good))).toBe('done: Used 2 tools')
+  it('[CO3] shows what is happening, and how it ended', () => {
+    expect(summaryOf(running)).toBe('thinking: Thinking…')
+    expect(summaryOf(over)).toBeNull()
+    expect(summaryOf(running, open('search_notes', 'ready'))).toBe('working: Search notes…')
+    expect(summaryOf(over, ended('a', good))).toBe('done: Used 1 tool')
+    expect(summaryOf(over, ended('a', good), ended('b', good))).toBe('done: Used 2 tools')
   })
 
-  it('[CO3] warns where a call failed, was stopped or is unknown', () => {
-    expect(said(over, ended('a', good), ended('b', bad))).toBe('warning: 1 of 2 failed')
-    expect(said(over, ended('a', { state: 'stopped', cause: 'stopped' }))).toBe('warning: Stopped')
+  it('[CO3] thinks as long as there is nothing to show for it: before the first word, and after a tool until the next', () => {
+    const text: Part = { type: 'text', block: 'b', text: 'It is', state: 'streaming' }
+    expect(summaryOf(running, ended('a', good))).toBe('thinking: Thinking…')
+    expect(summaryOf(running, ended('a', good), text)).toBe('done: Used 1 tool')
+    expect(summaryOf(running, text)).toBeNull()
+    expect(summaryOf(running, { ...text, text: ' ' })).toBe('thinking: Thinking…')
+  })
+
+  it('[CO3] says without a warning that a person stopped it', () => {
+    expect(summaryOf(over, ended('a', { state: 'stopped', cause: 'stopped' }))).toBe(
+      'stopped: Stopped',
+    )
+  })
+
+  it('[CO3] warns where a call failed or is unknown', () => {
+    expect(summaryOf(over, ended('a', good), ended('b', bad))).toBe('warning: 1 of 2 failed')
     const unknown = ended('a', { state: 'unknown', cause: 'crashed' })
     const waiting = { status: 'waiting', waitingFor: 'resolution' } as const
-    expect(said(waiting, unknown)).toBe('unknown: Outcome unknown')
+    expect(summaryOf(waiting, unknown)).toBe('unknown: Outcome unknown')
     const skipped = { ...unknown, resolution: { kind: 'skip', by: 'me', at: 1 } } as const
-    expect(said(over, skipped)).toBe('warning: Outcome unknown')
+    expect(summaryOf(over, skipped)).toBe('warning: Outcome unknown')
   })
 
   it('[CO3] does not count as used what a person declined', () => {
     const denied = ended('b', { state: 'denied', cause: 'denied' })
-    expect(said(over, ended('a', good), denied)).toBe('done: Used 1 tool')
-    expect(said(over, denied)).toBe('declined: Declined')
+    expect(summaryOf(over, ended('a', good), denied)).toBe('done: Used 1 tool')
+    expect(summaryOf(over, denied)).toBe('declined: Declined')
   })
 
-  it('[CO3] says that it waits for a person', () => {
+  it('[CO3] shows that it waits for a person', () => {
     const waiting = { status: 'waiting', waitingFor: 'approval' } as const
-    expect(said(waiting, open('a', 'awaiting-approval'))).toBe('waiting: Waiting for you')
+    expect(summaryOf(waiting, open('a', 'awaiting-approval'))).toBe('waiting: Waiting for you')
   })
 })

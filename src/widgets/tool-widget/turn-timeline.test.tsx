@@ -66,7 +66,7 @@ describe('the timeline of a turn', () => {
     ])
   })
 
-  it('[CO5] lets what is still going on reach as far as anything is known, without a duration', () => {
+  it('[CO5] extends what is still running to the end of what is known, without a duration', () => {
     const parts = [running('slow_tool', 4_000)]
     const second: Step = { index: 1, status: 'open', startedAt: 3_000, parts }
     expect(places(turnOf(first, second)).slice(-2)).toEqual([
@@ -80,7 +80,7 @@ describe('the timeline of a turn', () => {
     expect(places(turnOf(step))).toEqual(['step 0: 0–0, 0 ms'])
   })
 
-  it('[CO5] says what each bar is, how long it took, and which failed, also without seeing it', () => {
+  it('[CO5] labels each bar with its name, duration and failure, for screen readers too', () => {
     const html = renderToStaticMarkup(<TurnTimeline turn={turnOf(first)} />)
     const words = html.replaceAll(/<\/li>/g, '\n').replaceAll(/<[^>]*>/g, ' ')
     expect(words.split('\n').map((line) => line.trim().replaceAll(/\s+/g, ' '))).toEqual([

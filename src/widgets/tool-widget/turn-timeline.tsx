@@ -5,7 +5,7 @@ import { CallStateIcon } from './call-state-icon.tsx'
 import { planTurnBars, type TurnBar } from './turn-bars.ts'
 import { titleOf } from './turn-summary.ts'
 
-/** Steps and calls of a turn as bars against time (CO5). */
+/** Steps and calls of a turn as bars on a time axis (CO5). */
 export function TurnTimeline({ turn }: { readonly turn: Turn }): ReactNode {
   const strings = useStrings()
   return (

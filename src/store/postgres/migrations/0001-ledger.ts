@@ -1,12 +1,11 @@
 import type { Migration } from './migration.ts'
 
 /**
- * Every key begins with the thread, so the tables spread over partitions or a distributed PostgreSQL
- * without change; for the same reason nothing refers to another table. Ids compare as bytes, which
- * is what they are. JSON is text, never jsonb, so that what comes back is what was stored.
+ * Every key begins with the thread, so the tables can be partitioned, or used on a distributed PostgreSQL, without change;
+ * for the same reason there are no foreign keys. Ids are compared as bytes. JSON is text, never jsonb, so that a value is
+ * read exactly as it was stored.
  *
- * An id can stand at several messages of a thread, but only one of them is shown: the others were
- * retired, each at its own seq.
+ * Several messages of a thread can have one id, but only one of them is shown: the others were retired, each at its own seq.
  */
 export const ledger: Migration = {
   version: 1,

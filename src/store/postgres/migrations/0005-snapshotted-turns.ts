@@ -1,15 +1,15 @@
 import type { Migration } from './migration.ts'
 
 /**
- * Whether a turn is all in its body: then nobody looks for events of it. Those that have been snapshotted
- * leave their traces in the index until the table is cleaned up, and a page must not walk them. Open
- * turns stand at the end of their thread, so their events are found by place and need no other index.
+ * Adds whether a turn is complete in its body: then its events need not be looked up. Deleted events stay in the index
+ * until the table is vacuumed, and a page must not scan them. Open turns are at the end of their thread, so their events
+ * are found by seq and need no other index.
  *
- * Of two indexes that begin with the thread, a planner that has seen only a small table may take the
- * one that tells no more than the thread, and keep to it. The conditions here, which are always true,
- * keep an index away from whoever does not ask for what it is sorted by.
+ * Of two indexes that begin with the thread, a planner that has seen only a small table may choose the one that is
+ * selective for the thread alone, and keep it in a cached plan. The conditions here are always true; they keep an index from
+ * being used by statements that do not order by its columns.
  *
- * Versions 2 to 4 were functions only; these are now written anew with every version.
+ * Versions 2 to 4 contained functions only.
  */
 export const snapshottedTurns: Migration = {
   version: 5,

@@ -1,16 +1,15 @@
 import type { Migration } from './migration.ts'
 
 /**
- * A row of events has the events of one append that stand side by side, a line for each, and the seq
- * of the last of them; those that are there have one each. Which call an event is about is in its line.
+ * A row of `events` now holds neighbouring events of one append, a line for each, and the seq of the last one; existing rows
+ * hold one each. The call that an event belongs to is in its line.
  *
- * A batch is often over the 2 kB from which on PostgreSQL compresses, in the commit that somebody waits
- * for. It is gone when its turn has ended, so it stays as it is as long as it fits a page.
+ * A batch is often larger than the 2 kB from which on PostgreSQL compresses, during a commit that a writer waits for. It is
+ * deleted when its turn has ended, so it stays uncompressed as long as it fits a page.
  *
- * The row of a call is written when it begins, and again with its result. More than half of each page
- * stays free for that, so most results find room beside the old row and touch no index. A condition
- * is read anew from its text in the catalogue by each statement that writes: a list that is one
- * constant is shorter there than one of constants.
+ * The row of a call is written when it begins, and again with its result. More than half of each page stays free for
+ * that, so that most results are heap-only updates, which touch no index. PostgreSQL parses a CHECK again from its text in
+ * the catalogue for each statement that writes: a list that is one array constant is shorter there than a list of constants.
  */
 export const eventBatches: Migration = {
   version: 6,

@@ -1,9 +1,9 @@
 import type { Migration } from './migration.ts'
 
 /**
- * What a commit writes is worked out before the transaction, and written by one statement: the functions
- * that did this here are gone. The row of a call is written once, most often, with its result, so its
- * pages need no room for a second version.
+ * The rows of a commit are now planned before the transaction and written by one statement: the functions
+ * that did this here are dropped. The row of a call is mostly written once, with its result, so its pages
+ * need no free space for a second version.
  */
 export const rowsPlannedOutside: Migration = {
   version: 7,

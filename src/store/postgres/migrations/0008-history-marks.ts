@@ -1,9 +1,9 @@
 import type { Migration } from './migration.ts'
 
 /**
- * By which a place of another history is told apart (OP6): a thread has a name that is drawn when it is
- * made, and every commit one of its own, which the rows that it wrote say too. Rows from before, and
- * those that an older version writes beside this one, have none.
+ * The columns by which a reader's place of another history is recognised (OP6): each thread gets a random
+ * incarnation when it is created, and each commit a random mark, which is also stored in the rows that it
+ * wrote. Rows from before, and those of an older version that runs beside this one, have none.
  */
 export const historyMarks: Migration = {
   version: 8,

@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts'
 
-/** What the host keeps with a thread, as JSON text. */
+/** The host's metadata of a thread, as JSON text. */
 export const threadMetadata: Migration = {
   version: 9,
   isAdditive: true,

@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts'
 
-/** The inputs that wait for their turn, as JSON text: the fold of the thread's events about them (IN2). */
+/** The waiting inputs as JSON text: the fold of the thread's events about the queue (IN2). */
 export const inputQueue: Migration = {
   version: 10,
   isAdditive: true,

@@ -1,10 +1,10 @@
 import type { Migration } from './migration.ts'
 
 /**
- * What regenerate and edit replace can be shown again (VR1): a hidden message knows the place of the message
- * that it followed, and each version of a message knows the others. Until now nothing was shown again, so the
- * message that a hidden one followed is the last one before it that had not been hidden by then. Those that an
- * older version hides beside this one have none, and stay hidden.
+ * Messages that regenerate and edit replaced can be shown again (VR1): a hidden message has the seq of the
+ * message that it followed, and each version of a message has the list of all versions. Until now nothing was
+ * ever shown again, so a hidden message followed the last one before it that was not hidden at that time.
+ * Messages that an older version hides while it runs beside this one have no parent, and stay hidden.
  */
 export const versions: Migration = {
   version: 11,

@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts'
 
-/** What is known of files, which threads name them, and the bytes of those that are kept in the database. */
+/** The rows of files, which threads refer to them, and the bytes of files that are kept in the database. */
 export const files: Migration = {
   version: 12,
   isAdditive: true,

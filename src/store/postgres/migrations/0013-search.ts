@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts'
 
-/** The index of search. It is filled when somebody searches, so nothing is copied here. */
+/** The index of search. It is filled by the first search, so nothing is copied here. */
 export const search: Migration = {
   version: 13,
   isAdditive: true,

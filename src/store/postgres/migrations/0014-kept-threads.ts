@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts'
 
 /**
- * Threads that are pinned or archived (FK2), and who gave a title where it was not a person (FK3), as JSON text. Lists of either
- * kind are read in the order of activity, so each has an index of its own.
+ * Pinned and archived threads (FK2), and who set a title where it was not a person (FK3), as JSON text. Both
+ * lists are read in the order of activity, so each has its own index.
  */
 export const keptThreads: Migration = {
   version: 14,

@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts'
 
 /**
- * What `check --repair` has changed. It was made when there was first something to record, with a trigger that let a
- * line go with its thread: an account that may only read and write rows could not repair.
+ * The record of what `check --repair` has changed. Until now the first repair created it, with a trigger that
+ * deleted a record with its thread: an account that may only read and write rows could not repair.
  */
 export const repairRecord: Migration = {
   version: 16,

@@ -11,6 +11,8 @@ import { search } from './0013-search.ts'
 import { keptThreads } from './0014-kept-threads.ts'
 import { shares } from './0015-shares.ts'
 import { repairRecord } from './0016-repair-record.ts'
+import { settledInputs } from './0017-settled-inputs.ts'
+import { queuedFiles } from './0018-queued-files.ts'
 import type { Migration } from './migration.ts'
 
 /** In the order of their versions. */
@@ -28,4 +30,6 @@ export const allMigrations: readonly Migration[] = [
   keptThreads,
   shares,
   repairRecord,
+  settledInputs,
+  queuedFiles,
 ]

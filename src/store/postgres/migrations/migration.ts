@@ -1,12 +1,11 @@
-/** One step of the schema. Its text never changes once it has been released; a change is a new step. */
+/** One step of the schema. Its SQL never changes once it is released; a change is a new step. */
 export interface Migration {
   readonly version: number
   /** `schema` is the schema's name, already quoted. */
   readonly toSql: (schema: string) => string
   /**
-   * The version before this step can go on reading and writing as if it had not been taken: it adds a
-   * table, an index, or a column that may be left out. Such a database is opened by that version too, so
-   * servers can be replaced one by one (docs/guides/upgrades.md).
+   * Whether the version before this step can still read and write: it only adds a table, an index, or a column that may be
+   * left out. That version opens such a database too, so servers can be replaced one by one (docs/guides/upgrades.md).
    * @default false
    */
   readonly isAdditive?: boolean

@@ -1,11 +1,9 @@
 /**
- * Every key begins with the thread, by a number that is the database's own: ids are long, and keys
- * of a few bytes are what lets many threads stream into few pages. Likewise a turn is named by its
- * place. What a row must never do is refused by the tables themselves, so that no other program, and
- * no mistake in this one, can bring an ended call back to life (CL2).
+ * Every key begins with the thread's number in this database: ids are long, and with keys of a few bytes many threads
+ * stream into few pages. For the same reason rows refer to a turn by its seq. The tables themselves refuse what a row must
+ * never do, so that no other program, and no bug in this one, can reopen an ended call (CL2).
  *
- * An id can stand at several messages of a thread, but only one of them is shown: the others were
- * retired, each at its own seq.
+ * Several messages of a thread can have one id, but only one of them is shown: the others were retired, each at its own seq.
  */
 export const ledger = `
 CREATE TABLE counter (

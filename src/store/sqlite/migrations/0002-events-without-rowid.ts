@@ -1,6 +1,6 @@
 /**
- * Events are small and found by their place alone: kept in the tree of their key, each is written once
- * and not twice. And what guards columns is asked only when these columns are written.
+ * Events are small and looked up by their key only: in a table without rowid each is written once and not
+ * twice. Triggers that guard columns now run only if these columns are written.
  */
 export const eventsWithoutRowid = `
 DROP TRIGGER events_never_change;

@@ -1,6 +1,6 @@
 /**
- * The events of one append that are about one turn are one row, a line for each: a commit writes a row
- * or two, however much was said. What was stored before are batches of one.
+ * The events of one append that belong to one turn become one row, with a line for each: a commit then writes
+ * a row or two, however many events it has. Existing rows become batches of one.
  */
 export const eventBatches = `
 DROP TRIGGER events_never_change;

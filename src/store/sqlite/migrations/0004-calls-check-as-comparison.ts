@@ -1,6 +1,6 @@
 /**
- * The same checks of calls as comparisons. For `life IN (…)` with more than two values SQLite fills
- * a table of its own, anew for every row that is written; comparisons it just makes.
+ * The same checks of calls, written as comparisons. For `life IN (…)` with more than two values SQLite builds
+ * an ephemeral table for every row that is written; comparisons need none.
  */
 const isOneOf = (column: string, values: readonly string[]): string =>
   values.map((value) => `${column} = '${value}'`).join(' OR ')

@@ -1,6 +1,7 @@
 /**
- * By which a place of another history is told apart (OP6): a thread has a name that is drawn when it is
- * made, and every commit one of its own, which the rows that it wrote say too. Rows from before have none.
+ * The columns by which a reader's place of another history is recognised (OP6): each thread gets a random
+ * incarnation when it is created, and each commit a random mark, which is also stored in the rows that it
+ * wrote. Rows from before have none.
  */
 export const historyMarks = `
 ALTER TABLE threads ADD COLUMN incarnation TEXT NOT NULL DEFAULT '';

@@ -1,4 +1,4 @@
-/** What the host keeps with a thread, as JSON text. */
+/** The host's metadata of a thread, as JSON text. */
 export const threadMetadata = `
 ALTER TABLE threads ADD COLUMN metadata TEXT NOT NULL DEFAULT '{}';
 `

@@ -1,7 +1,7 @@
 /**
- * What regenerate and edit replace can be shown again (VR1): a hidden message knows the place of the message
- * that it followed, and each version of a message knows the others. Until now nothing was shown again, so the
- * message that a hidden one followed is the last one before it that had not been hidden by then.
+ * Messages that regenerate and edit replaced can be shown again (VR1): a hidden message has the seq of the
+ * message that it followed, and each version of a message has the list of all versions. Until now nothing was
+ * ever shown again, so a hidden message followed the last one before it that was not hidden at that time.
  */
 export const versions = `
 ALTER TABLE messages ADD COLUMN parent_seq INTEGER CHECK (parent_seq < seq);

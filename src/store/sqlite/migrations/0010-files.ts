@@ -1,4 +1,4 @@
-/** What is known of files, and which threads name them; their bytes are in a file store. */
+/** The rows of files, and which threads refer to them; the bytes are in a file store. */
 export const files = `
 CREATE TABLE files (
   id TEXT PRIMARY KEY,

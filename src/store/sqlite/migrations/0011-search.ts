@@ -1,6 +1,6 @@
 /**
- * The index of search. It is filled when somebody searches, so nothing is copied here. Not FTS5, which the SQLite of the oldest
- * Node that is promised does not have: words in a table of their own are found by owner, word and text.
+ * The index of search. It is filled by the first search, so nothing is copied here. Not FTS5, which the
+ * SQLite of the oldest supported Node does not have: a table of words is looked up by owner, word and text.
  */
 export const search = `
 CREATE TABLE search_threads (

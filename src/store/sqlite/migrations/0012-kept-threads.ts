@@ -1,6 +1,6 @@
 /**
- * Threads that are pinned or archived (FK2), and who gave a title where it was not a person (FK3), as JSON text. Lists of either
- * kind are read in the order of activity, so each has an index of its own.
+ * Pinned and archived threads (FK2), and who set a title where it was not a person (FK3), as JSON text. Both
+ * lists are read in the order of activity, so each has its own index.
  */
 export const keptThreads = `
 ALTER TABLE threads ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0 CHECK (pinned = 0 OR pinned = 1);

@@ -1,6 +1,6 @@
 /**
- * Links to threads, each with a copy of what it shows (FK5). A link says which of the threads that have had this id it belongs to:
- * one whose thread an older version deletes is of none. It can be read when it has a seq.
+ * Links to threads, each with a copy of what it shows (FK5). A link has the incarnation of its thread: if an
+ * older version deletes the thread, the link no longer matches any. A link is readable once it has a seq.
  */
 export const shares = `
 CREATE TABLE shares (

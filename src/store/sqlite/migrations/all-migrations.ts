@@ -11,8 +11,10 @@ import { files } from './0010-files.ts'
 import { search } from './0011-search.ts'
 import { keptThreads } from './0012-kept-threads.ts'
 import { shares } from './0013-shares.ts'
+import { settledInputs } from './0014-settled-inputs.ts'
+import { queuedFiles } from './0015-queued-files.ts'
 
-/** The n-th brings a database from version n - 1 to n. One that has been published never changes. */
+/** The n-th migrates a database from version n - 1 to n. A published migration never changes. */
 export const allMigrations: readonly string[] = [
   ledger,
   eventsWithoutRowid,
@@ -27,10 +29,12 @@ export const allMigrations: readonly string[] = [
   search,
   keptThreads,
   shares,
+  settledInputs,
+  queuedFiles,
 ]
 
 /**
- * Those after which the version before can go on reading and writing as if they had not been taken: they
- * add a table, an index, or a column that may be left out (docs/guides/upgrades.md).
+ * Migrations after which the version before can still read and write: they add a table, an index, or a column
+ * that may be left out (docs/guides/upgrades.md).
  */
-export const additiveVersions: ReadonlySet<number> = new Set([6, 7, 8, 9, 10, 11, 12, 13])
+export const additiveVersions: ReadonlySet<number> = new Set([6, 7, 8, 9, 10, 11, 12, 13, 14, 15])

@@ -1,0 +1,91 @@
+import { isOpenCall } from '../../core/call.ts'
+import type { NewTurnEvent } from '../../core/event.ts'
+import { foldOn } from '../../core/fold-turn.ts'
+import type { OwnerId, Seq, ThreadId } from '../../core/ids.ts'
+import { callsOf, type Turn } from '../../core/message.ts'
+import { planTurnEnd } from '../../core/plan-turn-end.ts'
+import type { InputQueue } from '../../core/queued-input.ts'
+import type { CommitResult } from '../run/committer.ts'
+import type { TurnPlace } from '../call-scope.ts'
+import { pauseOf } from '../clock.ts'
+import type { Engine } from '../engine.ts'
+import { nextOptionsOutside } from '../agent/known-tools.ts'
+import { planNext } from '../run/plan-next.ts'
+import { retryWhileStale } from '../../store/retry-while-stale.ts'
+import { resumeRecorded } from '../record/resume-recorded.ts'
+
+export interface PlannedInput<Answer> {
+  readonly events: readonly NewTurnEvent[]
+  /** The result to return once the events are stored. */
+  readonly answer: Answer
+}
+
+/**
+ * Applies input from outside the run of a turn (a decision, a tool output, a resolution), and resumes the turn in the
+ * same commit if that was all it waited for (AP5). In two commits, a crash between them would leave a waiting turn that
+ * nothing resumes. Planned on the stored turn, and planned again if it has changed; null if there is no such turn.
+ */
+export async function applyInput<Answer>(
+  engine: Engine,
+  threadId: ThreadId,
+  find: () => Promise<FoundInput | null>,
+  plan: (turn: Turn, place: TurnPlace) => PlannedInput<Answer> | Promise<PlannedInput<Answer>>,
+): Promise<Answer | null> {
+  return retryWhileStale(pauseOf(engine.clock), async () => {
+    const found = await find()
+    if (found === null) return null
+    const { turn, seq, ownerId, queue } = found
+    const place = { ownerId, threadId, turnId: turn.id }
+    const { events, answer } = await plan(turn, place)
+    if (events.length === 0) return answer
+    const { kind } = await write(engine, place, { seq, queue }, turn, events)
+    if (kind === 'appended') {
+      if (turn.recorded === true) await resumeRecorded(engine, threadId, turn.id)
+      return answer
+    }
+    // Another writer appended or acquired the lease first: the input is planned again.
+    return kind === 'no-thread' ? null : 'stale'
+  })
+}
+
+interface FoundInput {
+  readonly turn: Turn
+  readonly seq: Seq
+  readonly ownerId: OwnerId
+  readonly queue: InputQueue
+}
+
+function write(
+  engine: Engine,
+  { threadId, ownerId }: TurnPlace,
+  { seq: expectedSeq, queue }: Pick<FoundInput, 'seq' | 'queue'>,
+  turn: Turn,
+  events: readonly NewTurnEvent[],
+): Promise<CommitResult> {
+  const { id: turnId, progress } = turn
+  const at = engine.clock.now()
+  const resumed: NewTurnEvent = { type: 'turn-resumed', turnId, at }
+  const turns = [turn]
+  // The turn was produced by the host application's own loop, and only that can continue it.
+  if (turn.recorded === true) {
+    if (progress.status !== 'ended') return engine.append({ threadId, events, expectedSeq, turns })
+    const after = foldOn(turn, [resumed, ...events])
+    const waits = [...callsOf(after)].some(isOpenCall)
+    const closing: readonly NewTurnEvent[] = waits
+      ? [{ type: 'turn-paused', turnId, at, waitingFor: 'client' }]
+      : planTurnEnd(after, progress.ending, at)
+    const all = [resumed, ...events, ...closing]
+    return engine.append({ threadId, events: all, expectedSeq, turns })
+  }
+  const place = { threadId, ownerId, turnId, expectedSeq, turns, queue, how: 'resumed' } as const
+  // Late input reopens a turn that had ended.
+  if (progress.status === 'ended') return engine.begin({ ...place, events: [resumed, ...events] })
+  const isReady = progress.status === 'waiting' && hasMoreToDo(engine, turn, events)
+  return isReady
+    ? engine.begin({ ...place, events: [...events, resumed] })
+    : engine.append({ threadId, events, expectedSeq, turns })
+}
+
+function hasMoreToDo(engine: Engine, turn: Turn, events: readonly NewTurnEvent[]): boolean {
+  return planNext(foldOn(turn, events), nextOptionsOutside(engine)).kind !== 'wait'
+}

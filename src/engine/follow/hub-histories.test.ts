@@ -1,0 +1,127 @@
+import { setImmediate } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { createScriptedClock, settled } from '../../../test/support/scripted-clock.ts'
+import { numberEvents } from '../../core/event.ts'
+import { parseMessageId, parseOwnerId, parseThreadId, type ThreadId } from '../../core/ids.ts'
+import { memory } from '../../store/memory/memory-store.ts'
+import { planCommit } from '../../store/plan-commit.ts'
+import type { ChangeNotification, Store } from '../../store/store.ts'
+import { createRandom, type Random } from '../../testing/random.ts'
+import { createHub, type ReadGate } from './hub.ts'
+import { toFrame } from './live-window.ts'
+
+const threadId = parseThreadId('t')
+
+/** Each read in a turn of the event loop of its own, as `FairReads` has it: a loop without an end does not block the test. */
+const gate: ReadGate = async (read) => {
+  await setImmediate()
+  return read()
+}
+
+interface Follower {
+  readonly after: number
+  readonly got: number[]
+  readonly leave: () => void
+}
+
+/** One process with followers, and another one that writes to the same thread; notifications may be lost. */
+async function play(random: Random): Promise<readonly [Follower, readonly number[]][]> {
+  const inner = memory()
+  const clock = createScriptedClock()
+  let notify: (notification: ChangeNotification) => void = () => undefined
+  const store: Store = {
+    ...inner,
+    watch(listener) {
+      notify = listener
+      return () => undefined
+    },
+    async readSeqs(ids: readonly ThreadId[]) {
+      const threads = await Promise.all(ids.map((id) => inner.readThread(id)))
+      return new Map(threads.flatMap((found) => (found === null ? [] : [[found.id, found.seq]])))
+    },
+  }
+  const hub = createHub(store, clock)
+  let end = 0
+  const commit = async () => {
+    const text = 'x'.repeat(random.pick([1, 1, 1_000, 60_000]))
+    const events = Array.from({ length: random.pick([1, 1, 3, 200]) }, (_, index) => ({
+      ...({ type: 'message-added', at: 1, role: 'user' } as const),
+      messageId: parseMessageId(`u${end + index}`),
+      parts: index === 0 ? [{ type: 'text', text } as const] : [],
+    }))
+    const create = { ownerId: parseOwnerId('o'), title: '', at: 1 }
+    const planned = planCommit({ threadId, events, expectedSeq: end, create })
+    if ('kind' in planned) throw new Error(planned.kind)
+    const [result] = await inner.commit([planned])
+    if (result?.kind !== 'appended') throw new Error(result?.kind)
+    end = result.seq
+    return toFrame(numberEvents(events, result.firstSeq), result, planned)
+  }
+  const followers: Follower[] = []
+  const inFlight: (() => void)[] = []
+  const held: (() => void)[] = []
+  const actions = {
+    async 'a commit of this process'() {
+      const deliver = hub.announce(threadId)
+      const frame = await commit()
+      // In order: the frames of a thread are delivered as they were committed.
+      inFlight.push(() => deliver(frame))
+    },
+    async 'a commit of this process is delivered'() {
+      inFlight.shift()?.()
+    },
+    async 'a commit of another process'() {
+      await commit()
+      if (random.chance(0.5)) notify({ threadId, seq: end })
+    },
+    async 'the listener is back'() {
+      notify({ threadId: null, seq: 0 })
+    },
+    async 'a run of this process begins or ends'() {
+      if (random.chance(0.5)) held.push(hub.keep(threadId))
+      else held.shift()?.()
+    },
+    async 'somebody follows'() {
+      const controller = new AbortController()
+      const after = random.int(end + 1)
+      const got: number[] = []
+      void (async () => {
+        for await (const { changes } of hub.follow(threadId, after, controller.signal, gate)) {
+          got.push(...changes.map(({ seq }) => seq))
+        }
+      })()
+      followers.push({ after, got, leave: () => controller.abort() })
+    },
+    async 'a follower leaves'() {
+      followers.splice(random.int(followers.length), 1)[0]?.leave()
+    },
+    async 'time passes'() {
+      await clock.advance(random.int(2_000))
+    },
+  }
+  await commit()
+  for (let step = 0; step < 60; step++) {
+    await random.pick(Object.values(actions))()
+    if (random.chance(0.7)) await settled()
+  }
+  // What is in flight never ends: another process has taken over.
+  await clock.advance(15_000)
+  for (let round = 0; round < 20; round++) await settled()
+  for (const { leave } of followers) leave()
+  await settled()
+  return followers.map((follower) => [
+    follower,
+    Array.from({ length: end - follower.after }, (_, index) => follower.after + index + 1),
+  ])
+}
+
+it('[RS2 RS7] every follower gets every change once, whoever commits and whatever notification is lost', async () => {
+  let followed = 0
+  for (let seed = 1; seed <= 150; seed++) {
+    for (const [{ got, after }, expected] of await play(createRandom(seed))) {
+      followed++
+      expect(got, `seed ${seed}, after ${after}`).toEqual(expected)
+    }
+  }
+  expect(followed).toBeGreaterThan(100)
+})

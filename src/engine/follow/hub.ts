@@ -1,0 +1,308 @@
+import { HoldfastError } from '../../core/holdfast-error.ts'
+import type { Seq, ThreadId } from '../../core/ids.ts'
+import { canChangeQueue } from '../../core/queue.ts'
+import { jsonLength } from '../../store/omit-large-outputs.ts'
+import { isOtherHistory } from '../../store/place-evidence.ts'
+import type { ChangeNotification, Store } from '../../store/store.ts'
+import { type Clock, systemClock, wait } from '../clock.ts'
+import {
+  covers,
+  createLiveWindow,
+  endLiveWindow,
+  extendLiveWindow,
+  type Frame,
+  isBehind,
+  notifyLiveWindow,
+  nextChange,
+  nothing,
+  placeLiveWindow,
+  type OlderFrame,
+  readOlderFrame,
+  restartLiveWindow,
+  sliceLiveWindow,
+  type LiveWindow,
+  wakeFollowers,
+} from './live-window.ts'
+
+/**
+ * Delivers committed changes to the followers of a thread. Each followed thread has one live window: its newest
+ * changes, shared by all its followers, bounded, filled by this process's own commits or by one read per notification,
+ * however many follow. A follower that is behind the live window reads the database at its own pace, so a slow follower
+ * neither delays the run nor needs unbounded memory.
+ */
+export interface Hub {
+  /**
+   * Called before this process commits to a thread; it will deliver the frame itself, so until then a notification of
+   * that commit starts no read. Null: nothing was committed.
+   */
+  announce(threadId: ThreadId): (frame: Frame | null) => void
+  /**
+   * Keeps the live window of a thread without a follower, so that a follower that comes later need not read the
+   * database.
+   */
+  keep(threadId: ThreadId): () => void
+  /** Every change after a seq, in order, once; ends when the signal aborts or the thread is deleted. */
+  follow(
+    threadId: ThreadId,
+    after: Seq,
+    signal: AbortSignal,
+    gate?: ReadGate,
+  ): AsyncGenerator<Frame, void>
+  readonly followers: number
+  close(): void
+}
+
+/** Schedules a read of the database among the followers' reads, so that none of them starves the others (OP7a). */
+export type ReadGate = <Result>(read: () => Promise<Result>) => Promise<Result>
+
+const openGate: ReadGate = (read) => read()
+
+const readAtOnce = 500
+/**
+ * One read must be short: it is one slice of work between the requests of others, and one chunk in a socket's queue.
+ */
+const bytesAtOnce = 262_144
+const readAgainMs = 250
+/** How long a follower may miss a change whose notification was lost because its process died. */
+const lookEveryMs = 5_000
+
+export function createHub(store: Store, clock: Clock = systemClock): Hub {
+  const liveWindows = new Map<ThreadId, LiveWindow>()
+  let followers = 0
+  let isClosed = false
+
+  const read = async (threadId: ThreadId, after: Seq): Promise<OlderFrame> => {
+    const found = await store.readChanges({
+      threadId,
+      after,
+      limit: readAtOnce,
+      results: 'bounded',
+      maxBytes: bytesAtOnce,
+    })
+    if (found === null) throw new HoldfastError('thread-not-found', 'There is no such thread.')
+    if (found.seq < after) {
+      throw new HoldfastError('bad-request', `The thread ends at ${found.seq}, before ${after}.`)
+    }
+    const { changes, reached, incarnation = '' } = found
+    const frame = { after, seq: reached, changes, incarnation, bytes: bytesAtOnce, end: found.seq }
+    const isChanged = reached === found.seq && changes.some(canChangeQueue)
+    return isChanged ? { ...frame, queue: found.queue } : frame
+  }
+
+  /**
+   * While the notify listener was disconnected, the database may have been replaced by a failover or a backup: the live
+   * window may contain changes of a history that no longer exists. Then its followers' streams end, and a follower that
+   * reconnects learns of it (OP6).
+   */
+  const leaveOtherHistory = async (threadId: ThreadId, liveWindow: LiveWindow): Promise<void> => {
+    const { place, isUncertain } = liveWindow
+    if (!isUncertain) return
+    const found = place === null ? null : await store.readPlace?.(threadId, place.seq)
+    liveWindow.isUncertain = false
+    if (place !== null && found != null && isOtherHistory(place, found)) endLiveWindow(liveWindow)
+  }
+
+  /** One read for all followers that wait at the end of the live window. */
+  const refresh = (threadId: ThreadId, liveWindow: LiveWindow): Promise<void> => {
+    const { known, isUncertain } = liveWindow
+    liveWindow.reading ??= leaveOtherHistory(threadId, liveWindow)
+      .then(() => read(threadId, liveWindow.to))
+      .then((frame) => {
+        // Changes that arrive one by one are short: with the upper bound of the read as its size, the frame would evict
+        // what others still need.
+        extendLiveWindow(liveWindow, { ...frame, bytes: jsonLength(frame.changes) })
+        // Unless a notification arrived meanwhile, the read has shown that there is nothing more.
+        if (liveWindow.known === known && frame.seq === frame.end) liveWindow.known = liveWindow.to
+      })
+      .catch((error: unknown) => {
+        // The missed changes have still to be read, by the next follower.
+        if (isUncertain) liveWindow.isUncertain = true
+        throw error
+      })
+      .finally(() => {
+        liveWindow.reading = null
+      })
+    return liveWindow.reading
+  }
+
+  /** A follower waits while the store cannot be read: what it has received is still valid (LG3a). */
+  const patiently = async <Result>(work: () => Promise<Result>, signal: AbortSignal) => {
+    for (;;) {
+      try {
+        return await work()
+      } catch (error) {
+        const isPassing = error instanceof HoldfastError && (error.isTemporary || error.isInDoubt)
+        if (!isPassing || isClosed || signal.aborted) throw error
+        await wait(clock, readAgainMs, signal)
+      }
+    }
+  }
+
+  /** The stored seqs at the previous look. */
+  let storedBefore: ReadonlyMap<ThreadId, Seq> = new Map()
+  /**
+   * Compares the stored seqs of followed threads with what their followers have received, in case a notification was
+   * lost (RS7). A window that lacks what was stored at the previous look is read even while a commit of this process is
+   * in flight: that commit may be of a run that another process has taken over, and may wait for the store for a minute.
+   */
+  const lookForMissed = async (): Promise<void> => {
+    const waiting = [...liveWindows].filter(([, { waiting: followersOf }]) => followersOf.size > 0)
+    const places = new Map(waiting.map(([, liveWindow]) => [liveWindow, liveWindow.to]))
+    if (places.size === 0) return
+    const previous = storedBefore
+    const found = await store.readSeqs?.(waiting.map(([threadId]) => threadId))
+    storedBefore = found ?? new Map()
+    for (const [threadId, liveWindow] of waiting) {
+      const seq = found?.get(threadId)
+      if (seq === undefined) endLiveWindow(liveWindow)
+      else {
+        // The thread's seq has gone back: its history may have been replaced.
+        if (seq < (places.get(liveWindow) ?? 0)) liveWindow.isUncertain = true
+        notifyLiveWindow(liveWindow, seq)
+        const isOverdue = (previous.get(threadId) ?? 0) > liveWindow.to && liveWindow.to > 0
+        // If the read fails, the next look finds the same.
+        if (isOverdue) refresh(threadId, liveWindow).catch(() => undefined)
+      }
+    }
+  }
+  let cancelLook: (() => void) | null = null
+  const lookLater = (): void => {
+    if (store.readSeqs === undefined || isClosed || followers === 0 || cancelLook !== null) return
+    const cancel = clock.after(lookEveryMs, () => {
+      // The store does not respond: the next check finds the same and more.
+      const looked = lookForMissed().catch(() => undefined)
+      void looked.then(() => {
+        if (cancelLook === cancel) cancelLook = null
+        lookLater()
+      })
+    })
+    cancelLook = cancel
+  }
+  const lookNoMore = (): void => {
+    cancelLook?.()
+    cancelLook = null
+  }
+
+  const hold = (threadId: ThreadId): LiveWindow => {
+    const found = liveWindows.get(threadId)
+    // A live window that has ended belongs to a deleted thread: this thread was created again under its id.
+    const isGone = found === undefined || found.ended
+    const liveWindow = isGone ? { ...createLiveWindow(clock), ended: isClosed } : found
+    liveWindows.set(threadId, liveWindow)
+    liveWindow.holders++
+    return liveWindow
+  }
+  const letGo = (threadId: ThreadId, liveWindow: LiveWindow): void => {
+    if (--liveWindow.holders > 0) return
+    liveWindow.cancelRound?.()
+    if (liveWindows.get(threadId) === liveWindow) liveWindows.delete(threadId)
+  }
+
+  const onChange = ({ threadId, seq }: ChangeNotification) => {
+    if (threadId === null) {
+      for (const liveWindow of liveWindows.values()) {
+        liveWindow.isUncertain = true
+        notifyLiveWindow(liveWindow, liveWindow.to)
+      }
+      return
+    }
+    const liveWindow = liveWindows.get(threadId)
+    if (liveWindow === undefined) return
+    if (seq === 0) liveWindow.ended = true
+    // Most notifications are of a commit of this process, which delivers its own frame: followers woken before that
+    // would find nothing and wait again.
+    if (liveWindow.announced > 0 && !liveWindow.ended) {
+      liveWindow.known = Math.max(liveWindow.known, seq)
+    } else notifyLiveWindow(liveWindow, seq)
+  }
+  const unwatch = store.watch(onChange, () => liveWindows.keys())
+
+  return {
+    get followers() {
+      return followers
+    },
+
+    announce(threadId) {
+      const before = liveWindows.get(threadId)
+      if (before !== undefined) before.announced++
+      return (frame) => {
+        if (before !== undefined) before.announced--
+        const liveWindow = liveWindows.get(threadId)
+        if (liveWindow === undefined) return
+        if (frame === null) wakeFollowers(liveWindow)
+        else {
+          // A thread's first events: what this window holds belongs to an earlier thread with the same id.
+          if (frame.after === 0) restartLiveWindow(liveWindow, 0)
+          extendLiveWindow(liveWindow, frame)
+          // Another process committed meanwhile, and its notification woke nobody.
+          if (liveWindow.announced === 0 && isBehind(liveWindow, liveWindow.to)) {
+            wakeFollowers(liveWindow)
+          }
+        }
+      }
+    },
+
+    keep(threadId) {
+      const liveWindow = hold(threadId)
+      return () => letGo(threadId, liveWindow)
+    },
+
+    async *follow(threadId, after, signal, gate = openGate) {
+      // Before the first read: a change that is committed from here on is either in that read or in the live window.
+      const liveWindow = hold(threadId)
+      followers++
+      lookLater()
+      try {
+        // The end of the thread when it was last read for this follower.
+        let end: Seq = after
+        const readOlder = async (from: Seq): Promise<Frame> => {
+          // Also if the read is shared: sending the result is work that must be scheduled between the requests of
+          // others.
+          const older = await gate(async () => {
+            // While it waited for its slot, another follower at the same seq has read to the end, or a commit has
+            // arrived.
+            if (covers(liveWindow, from)) return undefined
+            const found = await readOlderFrame(liveWindow, from, () => read(threadId, from))
+            if (found.seq === found.end) placeLiveWindow(liveWindow, found)
+            liveWindow.known = Math.max(liveWindow.known, found.end)
+            return found
+          })
+          if (older === undefined) return nothing(from)
+          end = older.seq > from ? older.end : from
+          return older
+        }
+        let frame: Frame = covers(liveWindow, after) ? nothing(after) : await readOlder(after)
+        let at = after
+        while (!signal.aborted) {
+          if (frame.seq > at) {
+            at = frame.seq
+            yield frame
+            continue
+          }
+          if (liveWindow.ended) return
+          if (at < liveWindow.to && covers(liveWindow, at)) frame = sliceLiveWindow(liveWindow, at)
+          else if (at < liveWindow.from || (at < end && !covers(liveWindow, at))) {
+            // Not where the window ends at `at`: the window counts as read there, and only `refresh` extends it.
+            frame = await patiently(() => readOlder(at), signal)
+          } else if (liveWindow.announced === 0 && isBehind(liveWindow, at)) {
+            if (liveWindow.to < at) restartLiveWindow(liveWindow, at)
+            await patiently(() => refresh(threadId, liveWindow), signal)
+          } else await nextChange(liveWindow, signal)
+        }
+      } finally {
+        if (--followers === 0) lookNoMore()
+        letGo(threadId, liveWindow)
+      }
+    },
+
+    close() {
+      unwatch()
+      isClosed = true
+      lookNoMore()
+      for (const liveWindow of liveWindows.values()) {
+        liveWindow.ended = true
+        wakeFollowers(liveWindow)
+      }
+    },
+  }
+}

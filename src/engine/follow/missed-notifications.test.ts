@@ -1,0 +1,168 @@
+import { setImmediate } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { createScriptedClock, settled } from '../../../test/support/scripted-clock.ts'
+import { parseMessageId, parseOwnerId, parseThreadId, type ThreadId } from '../../core/ids.ts'
+import { memory } from '../../store/memory/memory-store.ts'
+import { planCommit } from '../../store/plan-commit.ts'
+import type { ChangeNotification, Store } from '../../store/store.ts'
+import { createHub, type ReadGate } from './hub.ts'
+
+const threadId = parseThreadId('t')
+
+/** A hub over a database with other writers; it receives only the notifications that the test sends. */
+function openHub({ canLookUp = true }: { readonly canLookUp?: boolean } = {}) {
+  const inner = memory()
+  const clock = createScriptedClock()
+  let notify: (notification: ChangeNotification) => void = () => undefined
+  let lookups: (readonly ThreadId[])[] = []
+  let isAway = false
+  const store: Store = {
+    ...inner,
+    watch(listener) {
+      notify = listener
+      return () => undefined
+    },
+    ...(canLookUp && {
+      async readSeqs(ids: readonly ThreadId[]) {
+        lookups.push(ids)
+        if (isAway) throw new Error('away')
+        const threads = await Promise.all(ids.map((id) => inner.readThread(id)))
+        return new Map(threads.flatMap((found) => (found === null ? [] : [[found.id, found.seq]])))
+      },
+    }),
+  }
+  const hub = createHub(store, clock)
+  const commit = async (id = threadId, events = 1): Promise<void> => {
+    const seq = (await inner.readThread(id))?.seq ?? 0
+    const planned = planCommit({
+      threadId: id,
+      events: Array.from({ length: events }, (_, index) => ({
+        type: 'message-added',
+        at: 1,
+        messageId: parseMessageId(`u${seq + index}`),
+        role: 'user',
+        parts: [],
+      })),
+      expectedSeq: seq,
+      create: { ownerId: parseOwnerId('o'), title: '', at: 1 },
+    })
+    if ('kind' in planned) throw new Error(planned.kind)
+    await inner.commit([planned])
+  }
+  const follow = (id = threadId, after = 0, gate?: ReadGate) => {
+    const leave = new AbortController()
+    const got: number[] = []
+    const done = (async () => {
+      for await (const { changes } of hub.follow(id, after, leave.signal, gate)) {
+        got.push(...changes.map(({ seq }) => seq))
+      }
+      return 'ended'
+    })()
+    return { got, done, leave: () => leave.abort() }
+  }
+  return {
+    ...{ hub, inner, clock, commit, follow },
+    notify: (notification: ChangeNotification) => notify(notification),
+    setAway: (value: boolean) => void (isAway = value),
+    takeLookups: () => {
+      const taken = lookups
+      lookups = []
+      return taken
+    },
+  }
+}
+
+it('[RS2] [RS7] a follower that has only read the database reads on after the listener was disconnected', async () => {
+  const { commit, follow, notify } = openHub({ canLookUp: false })
+  await commit()
+  await commit()
+  const follower = follow()
+  await settled()
+  await commit()
+  notify({ threadId: null, seq: 0 })
+  await settled()
+  expect(follower.got).toEqual([1, 2, 3])
+  follower.leave()
+})
+
+it('[RS2] [RS7] a change whose notification was lost with its process is found by polling', async () => {
+  const { clock, commit, follow, takeLookups } = openHub()
+  const other = parseThreadId('other')
+  await commit()
+  await commit(other)
+  const followers = [follow(), follow(), follow(other)]
+  await settled()
+  await commit()
+  await clock.advance(10_000)
+  expect(followers.map(({ got }) => got)).toEqual([[1, 2], [1, 2], [1]])
+  // All threads in one read.
+  for (const ids of takeLookups()) expect(ids.toSorted()).toEqual([other, threadId])
+  for (const { leave } of followers) leave()
+  await settled()
+  expect(clock.timers()).toEqual([])
+})
+
+it('[RS7] a change of another process is read while a commit of this process is still in flight', async () => {
+  const { clock, commit, follow, hub } = openHub()
+  await commit()
+  const follower = follow()
+  await settled()
+  // A commit of a run that waits for the store, and that another process has taken over meanwhile.
+  const deliver = hub.announce(threadId)
+  await commit()
+  await clock.advance(15_000)
+  expect(follower.got).toEqual([1, 2])
+  deliver(null)
+  await commit()
+  await clock.advance(10_000)
+  expect(follower.got).toEqual([1, 2, 3])
+  follower.leave()
+})
+
+it('[RS2] is polled for again when the database did not respond', async () => {
+  const { clock, commit, follow, setAway, takeLookups } = openHub()
+  await commit()
+  const follower = follow()
+  await settled()
+  await commit()
+  setAway(true)
+  await clock.advance(10_000)
+  expect(follower.got).toEqual([1])
+  expect(takeLookups().length).toBeGreaterThan(0)
+  setAway(false)
+  await clock.advance(10_000)
+  expect(follower.got).toEqual([1, 2])
+  follower.leave()
+})
+
+it('[RS2] so is a deletion: the followers of the thread end', async () => {
+  const { clock, commit, follow, inner } = openHub()
+  await commit()
+  const follower = follow()
+  await settled()
+  await inner.deleteThread(threadId)
+  await clock.advance(10_000)
+  expect(await follower.done).toBe('ended')
+})
+
+it('[RS7] who has read further than the live window goes on reading when nobody is told of more', async () => {
+  const { clock, commit, follow, hub } = openHub()
+  // A run of this process, which another has taken over: its window stays behind.
+  const release = hub.keep(threadId)
+  await commit(threadId, 500)
+  const first = follow(threadId, 499)
+  await settled()
+  first.leave()
+  await settled()
+  await commit(threadId, 100)
+  // A read brings 500 changes: it ends where the window does, and says that there is more.
+  const gate: ReadGate = async (read) => {
+    await setImmediate()
+    return read()
+  }
+  const follower = follow(threadId, 0, gate)
+  await clock.advance(10_000)
+  follower.leave()
+  release()
+  expect(follower.got).toEqual(Array.from({ length: 600 }, (_, index) => index + 1))
+})

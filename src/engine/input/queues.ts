@@ -1,0 +1,191 @@
+import { HoldfastError } from '../../core/holdfast-error.ts'
+import { type MessageId, type OwnerId, parseMessageId, type ThreadId } from '../../core/ids.ts'
+import type { NewEvent } from '../../core/event.ts'
+import type { Message, UserPart } from '../../core/message.ts'
+import type { InputQueue, QueuedInput } from '../../core/queued-input.ts'
+import { withDefined } from '../../core/with-defined.ts'
+import { parseUserParts } from '../../protocol/chat-body.ts'
+import { checkNames } from '../options/check-names.ts'
+import { endFromOutside } from '../run/end-from-outside.ts'
+import { pauseOf } from '../clock.ts'
+import type { Engine } from '../engine.ts'
+import { noModel } from '../agent/no-model.ts'
+import { checkRoom } from './queue-input.ts'
+import { hasJoined } from './sent-before.ts'
+import { readDownTo } from '../threads/read-latest.ts'
+import { retryWhileStale } from '../../store/retry-while-stale.ts'
+import { findThread, type ThreadScope } from '../threads/threads.ts'
+import { toGivenJson } from '../to-json.ts'
+
+/** How a queued input is changed: its content, its position, or both. */
+export interface InputChange {
+  /** Its text; its files stay. @default as it is */
+  readonly text?: string
+  /** All of its content. @default as it is */
+  readonly parts?: readonly UserPart[]
+  /** The input that it is moved before; null: to the end. @default where it is */
+  readonly before?: string | null
+}
+
+/**
+ * The queued inputs of a thread, without HTTP (IN2). An input that is no longer queued because it is being answered, or
+ * was, is a `HoldfastError` `input-taken`; one that never existed is `message-not-found`.
+ */
+export interface Queues {
+  /** In the order in which they are answered; null if there is no such thread. */
+  list(threadId: string, scope?: ThreadScope): Promise<InputQueue | null>
+  /** Returns the changed input; null if there is no such thread. */
+  update(
+    threadId: string,
+    messageId: string,
+    change: InputChange,
+    scope?: ThreadScope,
+  ): Promise<QueuedInput | null>
+  /** False if there is no such thread. */
+  withdraw(threadId: string, messageId: string, scope?: ThreadScope): Promise<boolean>
+  /** Releases held inputs; in a thread at rest the turn of the first one begins. Null if there is no such thread. */
+  release(threadId: string, scope?: ThreadScope): Promise<InputQueue | null>
+}
+
+export function createQueues(engine: Engine): Queues {
+  const { store, clock } = engine
+
+  /**
+   * One commit on the thread as it was read; planned again if another writer was first, such as the run that takes the
+   * input.
+   */
+  const write = async (
+    threadId: string,
+    scope: ThreadScope | undefined,
+    plan: (queue: InputQueue, id: ThreadId, ownerId: OwnerId) => Promise<readonly NewEvent[]>,
+  ): Promise<InputQueue | null> =>
+    retryWhileStale(pauseOf(clock), async () => {
+      const thread = await findThread(store, threadId, scope)
+      if (thread === null) return null
+      const { id, ownerId, queue, seq: expectedSeq } = thread
+      const events = await plan(queue, id, ownerId)
+      const result = await engine.append({ threadId: id, events, expectedSeq, queue })
+      if (result.kind === 'stale') return 'stale'
+      if (result.kind === 'appended') return (await store.readThread(id))?.queue ?? []
+      if (result.kind === 'no-thread') return null
+      throw new HoldfastError('store-failed', `The queue could not be changed: ${result.kind}.`)
+    })
+
+  return {
+    async list(threadId, scope) {
+      return (await findThread(store, threadId, scope))?.queue ?? null
+    },
+
+    async update(threadId, message, change, scope) {
+      checkNames('queues.update', change, ['text', 'parts', 'before'])
+      const messageId = parseMessageId(message)
+      let revised: QueuedInput | null = null
+      const queue = await write(threadId, scope, async (waiting, id, ownerId) => {
+        const found = await findInput(engine, id, waiting, messageId)
+        const parts = partsAfter(found, change)
+        const before = parseBefore(change.before, waiting)
+        if (parts === undefined && before === undefined) {
+          throw bad('"text" or "before" is required.')
+        }
+        if (parts !== undefined) await engine.files.admit(ownerId, parts)
+        revised = parts === undefined ? found : { ...found, parts }
+        checkRoom(waiting.map((input) => (input === found ? (revised as QueuedInput) : input)))
+        const event = { type: 'input-revised', messageId, at: clock.now() } as const
+        return [withDefined(event, { parts, before })]
+      })
+      return queue === null ? null : (queue.find(({ id }) => id === messageId) ?? revised)
+    },
+
+    async withdraw(threadId, message, scope) {
+      const messageId = parseMessageId(message)
+      const queue = await write(threadId, scope, async (waiting, id) => {
+        await findInput(engine, id, waiting, messageId)
+        return [{ type: 'input-withdrawn', messageId, at: clock.now() }]
+      })
+      return queue !== null
+    },
+
+    release: (threadId, scope) =>
+      retryWhileStale(pauseOf(clock), async () => {
+        const thread = await findThread(store, threadId, scope)
+        if (thread === null) return null
+        const { id, ownerId, queue } = thread
+        if (queue.length === 0) return queue
+        const result = await releaseQueue(engine, id, ownerId)
+        if (result === 'stale') return 'stale'
+        return (await store.readThread(id))?.queue ?? null
+      }),
+  }
+}
+
+async function releaseQueue(
+  engine: Engine,
+  threadId: ThreadId,
+  ownerId: OwnerId,
+): Promise<'released' | 'stale'> {
+  const { store, clock } = engine
+  const page = await store.readPage({
+    ...{ threadId, limit: 1, before: null, live: 'include', results: 'lazy' },
+  })
+  if (page === null) return 'stale'
+  const { queue, seq: expectedSeq } = page
+  const [last] = page.messages
+  const isAtRest = last?.role !== 'assistant' || last.progress.status === 'ended'
+  const released = { type: 'queue-released', at: clock.now() } as const
+  const head = { threadId, expectedSeq, queue, turns: [] }
+  // A turn that runs or waits is followed by the released inputs when it ends. In a thread at rest the first input is
+  // answered now, held or not: a server of an older version may have ended the turn before it without knowing the queue.
+  if (!isAtRest) {
+    if (queue.every(({ held }) => !held)) return 'released'
+    const { kind } = await engine.append({ ...head, events: [released] })
+    return kind === 'appended' ? 'released' : 'stale'
+  }
+  if (!engine.agents.canAnswer) throw noModel()
+  const begun = await endFromOutside(engine, { ...head, ownerId }, [released], 'completed')
+  return begun.kind === 'appended' ? 'released' : 'stale'
+}
+
+async function findInput(
+  engine: Engine,
+  threadId: ThreadId,
+  queue: InputQueue,
+  messageId: MessageId,
+): Promise<QueuedInput> {
+  const found = queue.find(({ id }) => id === messageId)
+  if (found !== undefined) return found
+  const { store } = engine
+  const isJoined = (message: Message) => hasJoined(message, messageId)
+  const isTaken =
+    (await store.readMessage(threadId, messageId, 'lazy')) !== null ||
+    (store.findInput === undefined
+      ? (await readDownTo(store, threadId, isJoined, async () => false))?.found === true
+      : typeof (await store.findInput(threadId, messageId))?.turnId === 'string')
+  throw isTaken
+    ? new HoldfastError('input-taken', 'This message is no longer queued: its turn has begun.')
+    : new HoldfastError('message-not-found', 'This thread has no such queued message.')
+}
+
+function partsAfter(
+  { parts }: QueuedInput,
+  { text, parts: given }: InputChange,
+): readonly UserPart[] | undefined {
+  if (given !== undefined && text !== undefined) throw bad('Either "text" or "parts", not both.')
+  if (given !== undefined) return parseUserParts({ parts: toGivenJson('parts', given) })
+  if (text === undefined) return undefined
+  if (typeof text !== 'string') throw bad('"text" is a text.')
+  const files = parts.filter(({ type }) => type === 'file')
+  const textParts = text.trim() === '' && files.length > 0 ? [] : [{ type: 'text', text } as const]
+  return parseUserParts({ parts: toGivenJson('parts', [...textParts, ...files]) })
+}
+
+function parseBefore(
+  before: InputChange['before'],
+  queue: InputQueue,
+): MessageId | null | undefined {
+  if (before === undefined || before === null) return before
+  const id = parseMessageId(before)
+  if (!queue.some((input) => input.id === id)) throw bad('"before" is not a queued message.')
+  return id
+}
+
+const bad = (message: string): HoldfastError => new HoldfastError('bad-request', message)

@@ -1,0 +1,109 @@
+import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai'
+import { withDefined } from '../../core/with-defined.ts'
+import type { FileLoader } from '../files/file-loader.ts'
+import { toDeepCall, toDirectCall, toDirectPart } from './direct-part.ts'
+import type { ModelPart, ProviderPart } from './model-part.ts'
+import {
+  type AnswerOutput,
+  type CallSettings,
+  type LayerCall,
+  type LayeredCall,
+  openLayeredCall,
+  type RepairToolCall,
+} from './sdk-layer.ts'
+
+export type { CallSettings } from './sdk-layer.ts'
+
+export interface ModelCall {
+  readonly model: LanguageModel
+  readonly instructions: Instructions | undefined
+  readonly messages: ModelMessage[]
+  readonly tools: ToolSet
+  /** For tools whose description is a function of their context. */
+  readonly toolsContext: Readonly<Record<string, unknown>>
+  readonly settings: CallSettings
+  readonly toolOrder?: readonly string[]
+  readonly repairToolCall?: RepairToolCall
+  readonly output?: AnswerOutput
+  readonly signal: AbortSignal
+  readonly files: FileLoader
+  /** Wraps the request to the provider. */
+  readonly around?: LayerCall['around']
+}
+
+/** `enough`: no further parts of the model are wanted. */
+export type OnPart = (part: ModelPart) => PartResult | Promise<PartResult>
+export type PartResult = 'more' | 'enough'
+
+/**
+ * The only place where a model is called. Parts are delivered in order, each after the previous one has been handled. A
+ * callback and not a stream, because most parts are a few characters and are handled synchronously.
+ */
+export async function callModel(call: ModelCall, onPart: OnPart): Promise<void> {
+  const { tools, settings } = call
+  const layered = await openCall(call)
+  // With a tool choice, the SDK itself checks the calls that the model makes, so no part may bypass it.
+  const isFree = settings.toolChoice === undefined || settings.toolChoice === 'auto'
+  const { providerParts } = layered
+  try {
+    for (;;) {
+      const { done, value } = await providerParts.read()
+      if (done) return
+      const direct = isFree ? toDirectPart(value, tools) : undefined
+      if (direct !== undefined) {
+        const verdict = onPart(direct)
+        if ((typeof verdict === 'string' ? verdict : await verdict) === 'enough') return
+      } else {
+        for (const part of await translate(layered, value, isFree ? tools : undefined)) {
+          if ((await onPart(part)) === 'enough') return
+        }
+      }
+    }
+  } finally {
+    layered.close()
+    providerParts.cancel().catch(() => undefined)
+  }
+}
+
+/** Files that cannot be loaded are replaced by a text about them, and the model is called with that (ST3b). */
+async function openCall(call: ModelCall): Promise<LayeredCall> {
+  const { model, instructions, tools, toolsContext, settings, signal, files } = call
+  const { toolOrder, repairToolCall, output, around } = call
+  const sent = await files.refer(call.messages, model)
+  for (;;) {
+    const { missing } = files
+    const messages = files.withMissingAsText(sent)
+    try {
+      return await openLayeredCall({
+        ...settings,
+        model,
+        messages,
+        tools,
+        toolsContext: { ...toolsContext },
+        download: files.download,
+        abortSignal: signal,
+        ...withDefined({}, { instructions, toolOrder, repairToolCall, output, around }),
+      })
+    } catch (error) {
+      // Each retry has one more missing file, so the loop ends.
+      if (files.missing === missing && !files.isToBlame(error, messages)) throw error
+    }
+  }
+}
+
+async function translate(
+  layered: LayeredCall,
+  part: ProviderPart,
+  tools: ToolSet | undefined,
+): Promise<readonly ModelPart[]> {
+  if (part.type === 'tool-call') {
+    const call =
+      toDeepCall(part) ?? (tools === undefined ? undefined : await toDirectCall(part, tools))
+    return call === undefined ? layered.translate(part) : [call]
+  }
+  const parts = await layered.translate(part)
+  // The SDK's single-call layer drops `preliminary`, which separates a preliminary image from the final one (CL10).
+  return part.type === 'tool-result' && part.preliminary === true
+    ? parts.map((each) => (each.type === 'tool-result' ? { ...each, preliminary: true } : each))
+    : parts
+}

@@ -1,0 +1,111 @@
+import {
+  badOption,
+  checkOptions,
+  describeValue,
+  type OptionRule,
+  type OptionTable,
+  record,
+  text,
+} from '../../core/check-options.ts'
+import { isId, type MessageId, type ThreadId } from '../../core/ids.ts'
+import type { RecordedSource } from './recorded-parts.ts'
+import { closeSource } from './recording.ts'
+import type { NamedSendRequest } from '../input/send.ts'
+
+/** Continues a turn that the host application's loop began: it waited, or was broken off. */
+export interface ContinueRecording {
+  readonly threadId: ThreadId
+  /** The thread's last turn. */
+  readonly continue: MessageId
+  /**
+   * The assistant's message as the client sent it back: approvals and results of the client's tools in it are stored,
+   * and `toResponse` sends only what the client does not have.
+   */
+  readonly message?: unknown
+  /** Stored as the decider of calls that the stream shows as decided. @default 'host' */
+  readonly by?: string
+}
+
+/** A message whose answer is recorded. It cannot be queued: the answer exists already. */
+export type RecordedMessage = Omit<NamedSendRequest, 'whenBusy' | 'ownerId'>
+
+/** The second argument of `record`: a message to answer, or a turn to continue. */
+export type RecordRequest = RecordedMessage | ContinueRecording
+
+/** `continue: undefined` counts as absent. */
+export const isContinuation = (request: RecordRequest): request is ContinueRecording =>
+  'continue' in request && request.continue !== undefined
+
+const idRule = (byDefault?: string): OptionRule => {
+  const range = 'a string of 1 to 200 characters without control characters'
+  return byDefault === undefined ? { range, fits: isId } : { range, fits: isId, default: byDefault }
+}
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** `record`, with a message that is to be answered. A message may have more fields than are stored. */
+export const recordMessageRules: OptionTable<RecordedMessage> = {
+  threadId: idRule(),
+  message: {
+    range: 'a message with an id and a list of parts',
+    fits: (value) => isObject(value) && isId(value['id']) && Array.isArray(value['parts']),
+  },
+  choices: { range: 'JSON that fits the option `choices`', fits: () => true, default: 'none' },
+  replaces: idRule('none'),
+  create: {
+    range: 'an object with the ownerId of the thread, and perhaps its title',
+    fits: (value) =>
+      isObject(value) &&
+      isId(value['ownerId']) &&
+      (value['title'] === undefined || typeof value['title'] === 'string'),
+    default: 'none: the thread must be there',
+  },
+}
+
+/** `record`, with a turn that is continued. */
+export const recordContinueRules: OptionTable<ContinueRecording> = {
+  threadId: idRule(),
+  continue: idRule(),
+  message: record('the assistant’s message as the client sent it', 'none'),
+  by: text('"host"'),
+}
+
+const otherNames = {
+  id: 'threadId',
+  chatId: 'threadId',
+  messageId: 'replaces',
+  messages: 'message',
+  ownerId: 'create',
+  title: 'create',
+  turnId: 'continue',
+  decidedBy: 'by',
+}
+
+/** The arguments of `record` are checked before anything is stored or read. */
+export function checkRecord(source: RecordedSource, request: RecordRequest): void {
+  if (!isSource(source)) {
+    throw badOption(
+      `record takes a stream, such as result.fullStream of a streamText, not ${describeValue(source)}.`,
+    )
+  }
+  try {
+    if (!isObject(request)) checkOptions<RecordRequest>('record', request, recordMessageRules)
+    else if (isContinuation(request)) {
+      checkOptions('record', request, recordContinueRules, otherNames)
+    } else {
+      const { continue: _, ...rest } = request as RecordedMessage & {
+        readonly continue?: undefined
+      }
+      checkOptions<RecordedMessage>('record', rest, recordMessageRules, otherNames)
+    }
+  } catch (error) {
+    // The source will not be read: its producer is cancelled.
+    closeSource(source[Symbol.asyncIterator]())
+    throw error
+  }
+}
+
+const isSource = (source: unknown): source is RecordedSource =>
+  typeof source === 'object' &&
+  source !== null &&
+  typeof (source as Partial<RecordedSource>)[Symbol.asyncIterator] === 'function'

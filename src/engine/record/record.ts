@@ -1,0 +1,241 @@
+import { assertNever } from '../../core/assert-never.ts'
+import { HoldfastError } from '../../core/holdfast-error.ts'
+import { type CallId, type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts'
+import { isJsonObject, type Json } from '../../core/json.ts'
+import type { Message, Turn } from '../../core/message.ts'
+import { parseAnswers } from '../../protocol/chat-body.ts'
+import { retryWhileStale } from '../../store/retry-while-stale.ts'
+import type { SdkVersion } from '../../views/ui-vocabulary.ts'
+import { decideCalls } from '../calls/decide.ts'
+import { pauseOf } from '../clock.ts'
+import type { Engine, Work } from '../engine.ts'
+import { createFailureTexts } from '../run/failure-texts.ts'
+import { toKnownTurn } from '../calls/known-turn.ts'
+import { addToolOutputs, toToolOutput } from '../calls/add-tool-outputs.ts'
+import { appendThreadEvents } from '../run/append-thread-events.ts'
+import type { RecordedPart, RecordedSource } from './recorded-parts.ts'
+import { closeSource, type Recorded, startRecording } from './recording.ts'
+import {
+  type RecordedTurn,
+  type RecordingResponseOptions,
+  toRecordingResponse,
+} from './recording-response.ts'
+import {
+  checkRecord,
+  type ContinueRecording,
+  isContinuation,
+  type RecordRequest,
+} from './record-request.ts'
+import { readLatest } from '../threads/read-latest.ts'
+import { type SendResult, send } from '../input/send.ts'
+
+/** The HTTP response of a recording, whatever the result of the request. */
+export interface WithResponse {
+  /** The turn as a UI message stream, read from the ledger; or the error response, as the routes would send it. */
+  toResponse(options?: RecordingResponseOptions): Response
+}
+
+/** The result of `record`: the turn that is being recorded, or why there is none, as for `send`. */
+export type Recording = WithResponse &
+  (
+    | {
+        readonly kind: 'recording'
+        readonly turnId: MessageId
+        /**
+         * The same parts with the ids that are stored; each part is delivered only after its events have been stored.
+         */
+        readonly stream: ReadableStream<RecordedPart>
+        /** Resolves when the turn has been stored to its end, or waits. Never rejects. */
+        readonly done: Promise<void>
+        /**
+         * For a message that was refused after all, by a backend for example: the message and its turn leave every view, and the
+         * message's id is free again. A thread that was created for it is deleted. Waits for `done`.
+         */
+        withdraw(): Promise<void>
+      }
+    | Exclude<SendResult, { readonly kind: 'started' }>
+  )
+
+/**
+ * Stores the stream of a loop that the host application runs itself. The source is read to its end whatever happens to
+ * the reader, so a closed tab loses nothing.
+ *
+ * Guaranteed: what is shown was stored before; every call ends or waits for a person or the client; reload, page and
+ * stream agree; a failed or cut-off stream keeps what arrived; parts that arrive twice or in the wrong order change
+ * nothing that was stored. Not guaranteed, because the host application runs the tools: that a call is durable before
+ * its tool runs, that a tool runs at most once, and that the turn is continued after a crash (it ends as interrupted
+ * instead).
+ *
+ * The source and the request are checked first: an invalid one is a `HoldfastError` with the code `bad-option`; nothing
+ * has been stored, and the source is closed.
+ */
+export async function record(
+  engine: Engine,
+  newCallId: () => CallId,
+  source: RecordedSource,
+  request: RecordRequest,
+): Promise<Recording> {
+  checkRecord(source, request)
+  const { threadId } = request
+  const begun = Promise.withResolvers<Recorded>()
+  const workFor =
+    (turnId: MessageId): Work =>
+    (ledger, hooks, place) => {
+      const by = isContinuation(request) ? (request.by ?? 'host') : 'host'
+      const recorded = startRecording({
+        engine,
+        newCallId,
+        source,
+        by,
+        threadId,
+        turnId,
+        ledger,
+        hooks,
+        failureTexts: createFailureTexts(place, engine.options.errorText, (where, error) =>
+          hooks.failed(where, error),
+        ),
+      })
+      begun.resolve(recorded)
+      return recorded.run
+    }
+  const sent = isContinuation(request)
+    ? await continueRecorded(engine, request, workFor)
+    : await send(engine, request, workFor)
+  const feed = {
+    store: engine.store,
+    subscribe: (id: ThreadId, after: number, signal = new AbortController().signal) =>
+      engine.hub.follow(id, after, signal),
+  }
+  const respond = (turn: RecordedTurn) => (options?: RecordingResponseOptions) =>
+    toRecordingResponse(feed, turn, options)
+  if (sent.kind === 'started') {
+    const { turnId } = sent
+    const { stream, run, lost } = await begun.promise
+    // A client that continues a turn has its content already, and would show it twice if it were sent again.
+    const known = isContinuation(request) ? { known: knownTo(request, sent.turn) } : {}
+    const toResponse = respond({ threadId, turnId, lost, ...known })
+    const withdraw = async () => {
+      await run.done
+      await withdrawTurn(engine, request, turnId)
+    }
+    return { kind: 'recording', turnId, stream, done: run.done, toResponse, withdraw }
+  }
+  // The source will not be read: its producer is cancelled.
+  closeSource(source[Symbol.asyncIterator]())
+  switch (sent.kind) {
+    case 'joined':
+    case 'repeated':
+      return { ...sent, toResponse: respond({ threadId, turnId: sent.turnId }) }
+    case 'run-active':
+      return {
+        ...sent,
+        toResponse: () => refuse(409, 'run-active', 'An answer is running in this thread.'),
+      }
+    // The answer of the host application's loop exists already and cannot be queued.
+    case 'queued':
+    case 'steering':
+      throw new HoldfastError('conflict', 'A message with this id is queued.')
+    case 'no-thread':
+      return {
+        ...sent,
+        toResponse: () => refuse(404, 'thread-not-found', 'There is no such thread.'),
+      }
+    default:
+      return assertNever(sent)
+  }
+}
+
+async function withdrawTurn(
+  engine: Engine,
+  request: RecordRequest,
+  turnId: MessageId,
+): Promise<void> {
+  // A continued turn existed before this request.
+  if (isContinuation(request)) return
+  const { threadId, message, create } = request
+  const at = engine.clock.now()
+  const messageIds = [message.id, turnId]
+  await appendThreadEvents(engine, threadId, [{ type: 'messages-retired', at, messageIds }])
+  if (create === undefined) return
+  const { last } = (await readLatest(engine.store, threadId, 'full')) ?? {}
+  if (last === undefined) await engine.store.deleteThread(threadId)
+}
+
+const refuse = (status: number, code: string, message: string): Response =>
+  Response.json({ error: { code, message } }, { status })
+
+const knownTo =
+  ({ message }: ContinueRecording, before: Turn) =>
+  (sdk: SdkVersion | undefined): Turn => {
+    const parts = isJsonObject(message) && Array.isArray(message.parts) ? message.parts : null
+    return parts === null ? before : toKnownTurn(before, parts as readonly Json[], sdk)
+  }
+
+/** Stores the decisions and tool results that the returned message contains. */
+async function applyAnswers(engine: Engine, request: ContinueRecording): Promise<void> {
+  const { threadId, message, by = 'host' } = request
+  if (!isJsonObject(message)) return
+  const { decisions, outputs } = parseAnswers(message)
+  await decideCalls(engine, threadId, by, decisions)
+  await addToolOutputs(engine, threadId, outputs.map(toToolOutput))
+}
+
+/** Acquires the lease for a turn that has not ended, or is to be continued. */
+async function continueRecorded(
+  engine: Engine,
+  request: ContinueRecording,
+  workFor: (turnId: MessageId) => Work,
+): Promise<SendResult> {
+  const { threadId } = request
+  const turnId = parseMessageId(request.continue)
+  const before = await engine.store.readMessage(threadId, turnId)
+  // The host application is continuing the turn already, so `resumeRecorded` must not be called for it.
+  engine.continuations.set(turnId, engine.continuations.get(turnId) ?? (() => {}))
+  try {
+    if (before?.role === 'assistant') await applyAnswers(engine, request)
+    return await beginContinuation(engine, threadId, turnId, before, workFor)
+  } finally {
+    engine.continuations.get(turnId)?.()
+    engine.continuations.delete(turnId)
+  }
+}
+
+async function beginContinuation(
+  engine: Engine,
+  threadId: ThreadId,
+  turnId: MessageId,
+  before: Message | null,
+  workFor: (turnId: MessageId) => Work,
+): Promise<SendResult> {
+  return retryWhileStale(pauseOf(engine.clock), async (): Promise<SendResult | 'stale'> => {
+    const latest = await readLatest(engine.store, threadId, 'full')
+    if (latest === null) return { kind: 'no-thread' }
+    const { last, seq, ownerId, queue } = latest
+    if (before?.role !== 'assistant') {
+      throw new HoldfastError('message-not-found', 'There is no such turn to continue.')
+    }
+    if (last?.id !== turnId) {
+      throw new HoldfastError('bad-request', 'Only the last turn of a thread can be continued.')
+    }
+    if (last.role !== 'assistant' || last.progress.status === 'running') {
+      return { kind: 'run-active', turnId }
+    }
+    const events = [{ type: 'turn-resumed', turnId, at: engine.clock.now() }] as const
+    const result = await engine.begin({
+      threadId,
+      ownerId,
+      turnId,
+      how: 'continued',
+      events,
+      expectedSeq: seq,
+      turns: [last],
+      queue,
+      work: workFor(turnId),
+    })
+    if (result.kind === 'appended') return { kind: 'started', turnId, after: seq, turn: before }
+    if (result.kind === 'leased') return { kind: 'run-active', turnId: result.turnId }
+    if (result.kind === 'no-thread') return { kind: 'no-thread' }
+    if (result.kind === 'stale') return result.kind
+    throw new HoldfastError('store-failed', `The turn could not be continued: ${result.kind}.`)
+  })
+}

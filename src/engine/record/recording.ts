@@ -1,0 +1,230 @@
+import type { Call, CallOutcome } from '../../core/call.ts'
+import { outcomeAtEnd } from '../../core/change-call.ts'
+import { toReadableThrown } from '../../core/error-text.ts'
+import type { NewTurnEvent } from '../../core/event.ts'
+import { HoldfastError } from '../../core/holdfast-error.ts'
+import type { Turn, TurnEnding, TurnWait } from '../../core/message.ts'
+import { planTurnEnd } from '../../core/plan-turn-end.ts'
+import { FencedError } from '../run/append-refusal.ts'
+import { createAnswerMeter } from '../run/answer-meter.ts'
+import { endRun } from '../run/end-run.ts'
+import type { Engine } from '../engine.ts'
+import { isClients, judgeRecording, type StreamEnd } from './judge-recording.ts'
+import { type RecordedPart, type RecordedSource, toRecordedParts } from './recorded-parts.ts'
+import { createRecorder, planBegun, type RecorderParts } from './recorder.ts'
+import { resumeRecorded } from './resume-recorded.ts'
+import type { Interruption, StartedRun } from '../run/run.ts'
+import { toFinishReason } from '../model/translate-part.ts'
+
+export interface Recorded {
+  readonly run: StartedRun
+  readonly stream: ReadableStream<RecordedPart>
+  /** Aborted when the recording can no longer be stored. */
+  readonly lost: AbortSignal
+}
+
+export interface RecordingParts extends RecorderParts {
+  readonly engine: Engine
+  readonly source: RecordedSource
+}
+
+/** A loop may send more parts after its end; after this long without one it is considered done. */
+const afterEndMs = 1_000
+
+/** Reads a host application's loop to its end, stores its parts, and passes them on once they are stored. */
+export function startRecording(parts: RecordingParts): Recorded {
+  const { engine, source, ledger, hooks, failureTexts, threadId, turnId } = parts
+  const { clock, options } = engine
+  const { readable, writable } = new TransformStream<RecordedPart, RecordedPart>(
+    {},
+    { highWaterMark: Number.POSITIVE_INFINITY },
+    { highWaterMark: Number.POSITIVE_INFINITY },
+  )
+  const output = writable.getWriter()
+  const lost = new AbortController()
+  const interrupted = Promise.withResolvers<'interrupted'>()
+  let interruption: Interruption | null = null
+  let held: RecordedPart[] = []
+  let cancelTimer: (() => void) | null = null
+  let last: Promise<void> = Promise.resolve()
+
+  // One after the other, or the parts of a later commit could be shown before those of an earlier one.
+  const flush = (): Promise<void> => {
+    cancelTimer?.()
+    cancelTimer = null
+    const given = held
+    held = []
+    last = last.then(async () => {
+      await ledger.commit().catch(rethrowAsStoreFault)
+      // The reader may be gone; the parts are stored.
+      for (const part of given) await output.write(part).catch(() => undefined)
+    })
+    return last
+  }
+
+  const nextPart = (iterator: AsyncIterator<RecordedPart>, isOver: boolean) => {
+    const waits: Promise<IteratorResult<RecordedPart> | 'interrupted' | 'silent'>[] = [
+      iterator.next(),
+      interrupted.promise,
+    ]
+    if (!isOver) return Promise.race(waits)
+    const silence = Promise.withResolvers<'silent'>()
+    const cancel = clock.after(afterEndMs, () => silence.resolve('silent'))
+    return Promise.race([...waits, silence.promise]).finally(cancel)
+  }
+
+  /** Null: the recording was interrupted. */
+  const consume = async (): Promise<StreamEnd | null> => {
+    const recorder = createRecorder(parts)
+    const meter = createAnswerMeter(options, ledger.expected)
+    const iterator = toRecordedParts(source)
+    let streamEnd: StreamEnd = { finishReason: null, isAborted: false }
+    let isOver = false
+    for (;;) {
+      const read = await nextPart(iterator, isOver)
+      if (typeof read === 'string') {
+        // The host application's loop is cancelled by closing its stream; it is not awaited.
+        closeSource(iterator)
+        if (read === 'interrupted') return null
+        break
+      }
+      if (read.done === true) break
+      const over = meter.count(read.value)
+      if (over !== null) {
+        // The answer ends here, whatever the loop would still produce; the loop is cancelled by closing its stream
+        // (ST4a).
+        closeSource(iterator)
+        if (over.rest !== null) held.push(...(await recorder.record(over.rest)))
+        streamEnd = { finishReason: 'length', isAborted: false, limit: over.limit }
+        break
+      }
+      const part = read.value
+      for (const given of await recorder.record(part)) held.push(given)
+      if (part.type === 'abort') streamEnd = { ...streamEnd, isAborted: true }
+      if (part.type === 'error') streamEnd = { ...streamEnd, fault: { error: part.error } }
+      if (part.type === 'finish')
+        streamEnd = { ...streamEnd, finishReason: part.finishReason ?? 'other' }
+      isOver ||= part.type === 'abort' || part.type === 'error' || part.type === 'finish'
+      if (isUrgent(part)) await flush()
+      else cancelTimer ??= clock.after(options.textDelayMs, () => void flush().catch(fault))
+    }
+    held.push(...recorder.end())
+    await flush()
+    return streamEnd
+  }
+
+  const fault = (error: unknown) => {
+    interruption ??= { kind: 'fault', error }
+    interrupted.resolve('interrupted')
+  }
+
+  const end = async (ending: TurnEnding, finishReason = ''): Promise<void> => {
+    const plan = (turn: Turn) => planRecordedEnd(turn, ending, finishReason, clock.now())
+    await endRun({ ledger, clock, hooks }, { ending, plan })
+  }
+
+  const pause = async (waitingFor: TurnWait): Promise<void> => {
+    const plan = (turn: Turn) => ({ events: planPause(turn, waitingFor, clock.now()) })
+    while ((await ledger.commitIfCurrent(plan, 'release')) === null);
+    hooks.turnPaused(waitingFor)
+    // A decision may have been made while the stream was still open; `resumeRecorded` is not called for it elsewhere.
+    void resumeRecorded(engine, threadId, turnId)
+  }
+
+  const finish = async (): Promise<void> => {
+    const streamEnd = await consume()
+    if (streamEnd === null) {
+      if (interruption?.kind === 'fault') throw interruption.error
+      return end({ kind: interruption?.kind === 'stop' ? 'stopped' : 'interrupted' })
+    }
+    const verdict = judgeRecording(ledger.expected, streamEnd, toTurnError)
+    if (verdict.kind === 'wait') return pause(verdict.waitingFor)
+    return end(verdict.ending, streamEnd.finishReason ?? 'stop')
+  }
+
+  const toTurnError = (error: unknown) => failureTexts.ofModel(error, ledger.expected.steps.length)
+  const failureOf = (error: unknown): TurnEnding => ({ kind: 'failed', error: toTurnError(error) })
+
+  /** Commits the end of the turn as failed, if the store can be written. */
+  const fail = async (error: unknown): Promise<void> => {
+    if (error instanceof FencedError) throw error
+    const ending = failureOf(error)
+    try {
+      await end(ending)
+    } catch {
+      // After a failed write nothing more may be written before it is known what was stored (LG3).
+      await ledger.reload()
+      await end(ending)
+    }
+  }
+
+  const work = async (): Promise<void> => {
+    try {
+      await finish()
+    } catch (thrown) {
+      const error = toReadableThrown(thrown)
+      await fail(error).catch((fatal: unknown) => {
+        hooks.turnLost(fatal instanceof FencedError ? undefined : fatal)
+        lost.abort(error)
+      })
+      // Held parts were not stored and are not shown. The error part reports it, or the reader would take the stream
+      // for a complete one.
+      await output.write({ type: 'error', error }).catch(() => undefined)
+    }
+    cancelTimer?.()
+    await output.close().catch(() => undefined)
+  }
+
+  const run: StartedRun = {
+    done: work(),
+    interrupt(reason) {
+      interruption ??= reason
+      interrupted.resolve('interrupted')
+    },
+  }
+  return { run, stream: readable, lost: lost.signal }
+}
+
+const isUrgent = (part: RecordedPart): boolean =>
+  !/^(text|reasoning|tool-input)-/.test(part.type) && part.type !== 'start'
+
+/** Cancels the producer; its result is not awaited, because nothing reads it any more. */
+export function closeSource(iterator: AsyncIterator<unknown>): void {
+  iterator.return?.().catch(() => undefined)
+}
+
+function rethrowAsStoreFault(error: unknown): never {
+  if (error instanceof FencedError || error instanceof HoldfastError) throw error
+  throw new HoldfastError('store-failed', 'The answer could not be stored.', { cause: error })
+}
+
+/** Open calls of the host application's loop end as started, because it is not known that they were not. */
+function planRecordedEnd(
+  turn: Turn,
+  ending: TurnEnding,
+  finishReason: string,
+  at: number,
+): readonly NewTurnEvent[] {
+  const isCompleted = ending.kind === 'completed'
+  const outcomeOf = (call: Call): CallOutcome => {
+    if (isCompleted) return { state: 'interrupted', cause: 'no-result' }
+    return ending.kind === 'interrupted' && isClients(call)
+      ? { state: 'unknown', cause: 'crashed' }
+      : outcomeAtEnd(ending, call)
+  }
+  const events = [...planBegun(turn, at), ...planTurnEnd(turn, ending, at, outcomeOf)]
+  if (!isCompleted && ending.kind !== 'cut-off') return events
+  // Many loops report that they are done, but not that their step is.
+  return events.map((event) =>
+    event.type === 'step-ended' ? { ...event, finishReason: toFinishReason(finishReason) } : event,
+  )
+}
+
+function planPause(turn: Turn, waitingFor: TurnWait, at: number): readonly NewTurnEvent[] {
+  const { id: turnId } = turn
+  const paused: NewTurnEvent = { type: 'turn-paused', turnId, at, waitingFor }
+  const isOpen = turn.steps.at(-1)?.status === 'open'
+  return isOpen
+    ? [{ type: 'step-ended', turnId, at, finishReason: 'tool-calls' }, paused]
+    : [paused]
+}

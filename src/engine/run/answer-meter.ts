@@ -1,0 +1,174 @@
+import { countJsonChars, isLargerThan } from '../../core/json-size.ts'
+import type { AnswerLimit, Turn } from '../../core/message.ts'
+import { callsOf } from '../../core/message.ts'
+import type { EngineOptions } from '../options/options.ts'
+import type { RecordedPart } from '../record/recorded-parts.ts'
+import type { ModelPart } from '../model/model-part.ts'
+import { charsIn, charsOfJson } from './turn-size.ts'
+
+export type MeterOptions = Pick<
+  EngineOptions,
+  'maxTextChars' | 'maxArgumentChars' | 'maxCalls' | 'maxResultChars' | 'maxTurnChars'
+>
+
+/** The limit that a part exceeds, and the beginning of the part that still fits. */
+export interface Overrun<Any> {
+  readonly limit: AnswerLimit
+  readonly rest: Any | null
+}
+
+/** Counts what a model, or the host application's own loop, produces in one turn, before it is stored (ST4a). */
+export interface AnswerMeter {
+  /** Null: the part is within the limits. After an overrun nothing more of the answer may be stored. */
+  count<Any extends MeteredPart>(part: Any): Overrun<Any> | null
+}
+
+type MeteredPart = ModelPart | RecordedPart
+
+/**
+ * The most parts in a turn: texts, sources, files, data and results, preliminary results too. Each costs memory and
+ * storage even when it is empty.
+ */
+const mostParts = 10_000
+
+/** What a turn contains already, in the units of the meter. */
+export interface Used {
+  readonly text: number
+  readonly files: number
+  readonly parts: number
+  readonly calls: number
+  /** Characters of everything in the turn. */
+  readonly chars: number
+}
+
+export const nothingUsed: Used = { text: 0, files: 0, parts: 0, calls: 0, chars: 0 }
+
+/**
+ * Counts the whole stored turn, so that neither a further step nor a takeover by another process restarts the
+ * count.
+ */
+export function usedBy(turn: Turn): Used {
+  let [text, files, parts] = [0, 0, 0]
+  for (const step of turn.steps) {
+    for (const part of step.parts) {
+      if (part.type === 'call') continue
+      parts += 1
+      if (part.type === 'text' || part.type === 'reasoning') text += part.text.length
+      else if (part.type === 'file' || part.type === 'reasoning-file') files += part.url.length
+    }
+  }
+  return { text, files, parts, calls: callsOf(turn).length, chars: charsIn(turn) }
+}
+
+/**
+ * @param allowed what the turn contained when a person asked to continue it; that much is not counted against the
+ * limits.
+ */
+export function createAnswerMeter(
+  options: MeterOptions,
+  turn: Turn,
+  allowed: Used = nothingUsed,
+): AnswerMeter {
+  const { maxTextChars, maxArgumentChars, maxCalls, maxResultChars, maxTurnChars } = options
+  const before = usedBy(turn)
+  let textLeft = maxTextChars - before.text + allowed.text
+  let fileLeft = maxResultChars - before.files + allowed.files
+  let partsLeft = mostParts - before.parts + allowed.parts
+  let callsLeft = maxCalls - before.calls + allowed.calls
+  let charsLeft = maxTurnChars - before.chars + allowed.chars
+  /** For each call whose arguments are streaming, how many characters may still arrive. */
+  const argumentsLeft = new Map<string, number>()
+
+  const over = (what: AnswerLimit['what'], most: number) => ({ limit: { what, most }, rest: null })
+  const countPart = () => (--partsLeft < 0 ? over('parts', mostParts) : null)
+  const countCall = () => (--callsLeft < 0 ? over('calls', maxCalls) : null)
+  const countItem = (item: unknown) => {
+    textLeft -= countJsonChars(item, textLeft)
+    return textLeft < 0 ? over('text', maxTextChars) : countPart()
+  }
+
+  /** Checks the limits of the part's own kind. */
+  const countKind = <Any extends MeteredPart>(part: Any): Overrun<Any> | null => {
+    switch (part.type) {
+      case 'text-delta':
+      case 'reasoning-delta': {
+        textLeft -= part.text.length
+        if (textLeft >= 0) return null
+        const text = cutBy(part.text, -textLeft)
+        return { limit: { what: 'text', most: maxTextChars }, rest: { ...part, text } }
+      }
+      case 'text-start':
+      case 'reasoning-start':
+      case 'tool-result':
+      case 'tool-error':
+        return countPart()
+      case 'tool-input-start':
+        argumentsLeft.set(part.id, maxArgumentChars)
+        return countCall()
+      case 'tool-input-delta': {
+        const left = (argumentsLeft.get(part.id) ?? maxArgumentChars) - part.delta.length
+        argumentsLeft.set(part.id, left)
+        if (left >= 0) return null
+        const delta = cutBy(part.delta, -left)
+        return { limit: { what: 'arguments', most: maxArgumentChars }, rest: { ...part, delta } }
+      }
+      case 'tool-call': {
+        // A streamed call was counted at its `tool-input-start`.
+        const isNew = !argumentsLeft.delete(part.toolCallId)
+        const isOver = isLargerThan(part.input, maxArgumentChars)
+        if (isOver) return over('arguments', maxArgumentChars)
+        return isNew ? countCall() : null
+      }
+      case 'file':
+      case 'reasoning-file': {
+        fileLeft -= 'file' in part ? part.file.base64.length : part.url.length
+        return fileLeft < 0 ? over('files', maxResultChars) : countPart()
+      }
+      case 'source':
+      case 'custom':
+      case 'data':
+        return countItem(part)
+      default:
+        return null
+    }
+  }
+  /** The characters that the part adds to the whole turn. Streamed arguments were counted delta by delta. */
+  const charsOf = (part: MeteredPart): number => {
+    switch (part.type) {
+      case 'text-delta':
+      case 'reasoning-delta':
+        return part.text.length
+      case 'tool-input-delta':
+        return part.delta.length
+      case 'tool-call':
+        return argumentsLeft.has(part.toolCallId) ? 0 : charsOfJson(part.input)
+      case 'tool-result':
+        return charsOfJson(part.output)
+      case 'file':
+      case 'reasoning-file':
+        return 'file' in part ? part.file.base64.length : part.url.length
+      case 'source':
+      case 'custom':
+      case 'data':
+        return charsOfJson(part)
+      default:
+        return 0
+    }
+  }
+
+  return {
+    count(part) {
+      const chars = charsOf(part)
+      const overrun = countKind(part)
+      if (overrun !== null) return overrun
+      charsLeft -= chars
+      return charsLeft < 0 ? over('turn', maxTurnChars) : null
+    },
+  }
+}
+
+/** Cuts no surrogate pair in half: one half alone is not valid text. */
+function cutBy(text: string, chars: number): string {
+  const end = text.length - chars
+  return /[\ud800-\udbff]/.test(text[end - 1] ?? '') ? text.slice(0, end - 1) : text.slice(0, end)
+}

@@ -1,0 +1,270 @@
+import { HoldfastError } from '../../core/holdfast-error.ts'
+import type { PlannedCommit } from '../../store/plan-commit.ts'
+import type { AppendResult, Store } from '../../store/store.ts'
+import { type Clock, elapsedMs, wait } from '../clock.ts'
+
+/**
+ * Group commit: everything that is waiting, of all threads of the process, goes into one transaction. While one
+ * transaction is in flight the next group fills, so durability costs one flush per group, not one per event.
+ *
+ * When the store reports that nothing was stored and a retry may succeed, or that it is in doubt what was stored,
+ * the writes of runs are retried until they succeed or `patienceMs` has passed. Every other writer gets the error
+ * at once (LG3a).
+ */
+export interface Committer {
+  submit(commit: PlannedCommit): Promise<CommitResult>
+  /** The process is shutting down: a write that does not succeed now is rejected instead of retried. */
+  stopWaiting(): void
+  /** Whether writes succeed, as of the last attempt. */
+  readonly saving: 'ok' | 'interrupted'
+  /** Why a load balancer should send no requests to this process at the moment; null: writes succeed. */
+  problem(): CommitProblem | null
+}
+
+/** `commits-waiting`: the oldest commit has waited for seconds; `fault`: the error of the last write. */
+export type CommitProblem =
+  | { readonly kind: 'commits-waiting'; readonly ms: number }
+  | { readonly kind: 'fault'; readonly fault: HoldfastError }
+
+export type CommitResult = Exclude<AppendResult, { readonly kind: 'busy' }>
+
+interface Waiting {
+  readonly commit: PlannedCommit
+  readonly since: number
+  readonly resolve: (result: CommitResult) => void
+  readonly reject: (error: unknown) => void
+  /** How often another transaction held the lock on its thread's row. */
+  busy: number
+}
+
+export interface CommitObserver {
+  readonly committed: (appends: number, events: number, ms: number) => void
+}
+
+/** A write in flight for longer than this counts as interrupted. */
+const slowMs = 1_000
+/** Only runs may queue behind a write that takes longer than this, and the server reports that it is not ready. */
+const overdueMs = 3_000
+/** How long a run retries while the store cannot be written, before its turn fails (LG3). */
+const patienceMs = 60_000
+const retryMs = 100
+/** A thread whose row is locked is retried after the first pause, then after twice as long, up to the longest. */
+const [firstBusyPauseMs, longestBusyPauseMs] = [20, 500] as const
+/** How long a row may stay locked before a writer that is not a run gets an error. */
+const busyLimitMs = 5_000
+/** A fault that has not recurred for this long may be over: only the next write can show it. */
+const faultMemoryMs = 15_000
+
+export function createCommitter(store: Store, clock: Clock, observer: CommitObserver): Committer {
+  let queue: Waiting[] = []
+  const held = new Set<Waiting>()
+  let isDraining = false
+  /** When the write in flight began. */
+  let since: number | null = null
+  let storedAt = Number.NEGATIVE_INFINITY
+  let fault: { readonly error: HoldfastError; readonly at: number } | null = null
+  /** Why the write in flight is being retried; null during the first attempt. */
+  let retriedAfter: unknown = null
+  const going = new AbortController()
+
+  const enqueue = (waiting: Waiting) => {
+    queue.push(waiting)
+    if (isDraining) return
+    isDraining = true
+    clock.soon(() => void drain())
+  }
+
+  const drain = async () => {
+    while (queue.length > 0) {
+      // Commits whose row was locked before go into a group of their own, or the fresh ones would wait for the same
+      // locks again. Both groups are taken from the queue before either is written: a fresh commit that turns out
+      // to be locked re-enters the queue, and would otherwise be in both.
+      const fresh = queue.filter(({ busy }) => busy === 0)
+      const triedBefore = queue.filter(({ busy }) => busy > 0)
+      queue = []
+      await commitGroup(fresh)
+      await commitGroup(triedBefore)
+    }
+    isDraining = false
+  }
+
+  const commitGroup = async (group: readonly Waiting[]) => {
+    if (group.length === 0) return
+    const started = elapsedMs(clock)
+    since = started
+    let left = group
+    while (left.length > 0) {
+      try {
+        await commitOnce(left, started)
+        break
+      } catch (error) {
+        left = await afterFault(left, error, started)
+      }
+    }
+    since = null
+    retriedAfter = null
+  }
+
+  const commitOnce = async (group: readonly Waiting[], started: number) => {
+    const results = await store.commit(group.map(({ commit }) => commit))
+    since = null
+    if (results.some((result, index) => isStored(result, group[index]))) {
+      storedAt = elapsedMs(clock)
+      fault = null
+    } else if (fault?.error.code !== 'store-full') {
+      // Nothing was written, so a disk that was full may still be full; any other fault is over.
+      fault = null
+    }
+    for (const [index, waiting] of group.entries()) settle(waiting, results[index])
+    const events = group.reduce((sum, { commit }) => sum + commit.size, 0)
+    observer.committed(group.length, events, elapsedMs(clock) - started)
+  }
+
+  const settle = (waiting: Waiting, result: AppendResult | undefined) => {
+    held.delete(waiting)
+    if (result === undefined) {
+      waiting.reject(new HoldfastError('store-failed', 'The store did not respond.'))
+      return
+    }
+    if (result.kind !== 'busy') {
+      waiting.resolve(result)
+      return
+    }
+    const limitMs = isOfRun(waiting) && !going.signal.aborted ? patienceMs : busyLimitMs
+    if (elapsedMs(clock) - waiting.since >= limitMs) {
+      waiting.reject(heldFault())
+      return
+    }
+    held.add(waiting)
+    const pauseMs = Math.min(firstBusyPauseMs * 2 ** waiting.busy, longestBusyPauseMs)
+    waiting.busy++
+    clock.after(pauseMs, () => enqueue(waiting))
+  }
+
+  /** Returns the commits that are to be retried; all others are rejected. */
+  const afterFault = async (
+    group: readonly Waiting[],
+    error: unknown,
+    started: number,
+  ): Promise<readonly Waiting[]> => {
+    if (isFault(error)) fault = { error, at: elapsedMs(clock) }
+    const isOver = going.signal.aborted || elapsedMs(clock) - started >= patienceMs
+    const isPatient = isFault(error) && (error.isTemporary || error.isInDoubt) && !isOver
+    const patient = isPatient ? group.filter(isOfRun) : []
+    // All others are rejected: a person gets the error at once, and after any other fault it is not known what was stored,
+    // so a retry might write it twice.
+    for (const waiting of group) {
+      if (patient.includes(waiting)) continue
+      held.delete(waiting)
+      waiting.reject(error)
+    }
+    if (patient.length === 0) return []
+    retriedAfter = error
+    // Commits that were queued meanwhile cannot wait for the retry either, unless they belong to runs.
+    refuseQueued(unstoredFault(error))
+    await wait(clock, retryMs, going.signal)
+    return patient
+  }
+
+  /** Rejects the queued commits that are not of runs. The store has not seen them, so nothing of them is stored. */
+  const refuseQueued = (error: HoldfastError) => {
+    const behind = queue
+    queue = behind.filter(isOfRun)
+    for (const waiting of behind) {
+      if (isOfRun(waiting)) continue
+      held.delete(waiting)
+      waiting.reject(error)
+    }
+  }
+
+  const currentFault = (): HoldfastError | null => {
+    if (fault === null) return null
+    return since !== null || elapsedMs(clock) - fault.at < faultMemoryMs ? fault.error : null
+  }
+
+  /** How long the write in flight has taken; commits that wait for a row lock of their own are not counted. */
+  const waitingMs = (): number => (since === null ? 0 : elapsedMs(clock) - since)
+  /** How long the oldest commit has waited for a row lock, if nothing else was stored meanwhile. */
+  const heldMs = (least: number): number => {
+    if (held.size < least) return 0
+    const oldest = Math.min(...[...held].map((waiting) => waiting.since))
+    return storedAt >= oldest ? 0 : elapsedMs(clock) - oldest
+  }
+
+  return {
+    stopWaiting: () => going.abort(),
+    get saving() {
+      const isSlow = waitingMs() >= slowMs || heldMs(1) >= slowMs
+      return currentFault() !== null || isSlow ? 'interrupted' : 'ok'
+    },
+    problem() {
+      const found = currentFault()
+      if (found !== null) return { kind: 'fault', fault: found }
+      const ms = Math.max(waitingMs(), heldMs(2))
+      return ms >= overdueMs ? { kind: 'commits-waiting', ms } : null
+    },
+    submit: (commit) =>
+      new Promise((resolve, reject) => {
+        const waiting = { commit, since: elapsedMs(clock), resolve, reject, busy: 0 }
+        if (isOfRun(waiting) || since === null) enqueue(waiting)
+        // Behind a write that is being retried, or gets no response, only runs may wait.
+        else if (retriedAfter !== null) reject(unstoredFault(retriedAfter))
+        else if (waitingMs() >= overdueMs) reject(overdueFault())
+        else enqueueBehind(waiting)
+      }),
+  }
+
+  /** Rejects the commit if the write that is in flight now does not end in time. */
+  function enqueueBehind(waiting: Waiting) {
+    const cancel = clock.after(overdueMs - waitingMs(), () => {
+      if (waitingMs() >= overdueMs) refuseQueued(overdueFault())
+    })
+    enqueue({
+      ...waiting,
+      resolve: (result) => {
+        cancel()
+        waiting.resolve(result)
+      },
+      reject: (error) => {
+        cancel()
+        waiting.reject(error)
+      },
+    })
+  }
+}
+
+const isStored = (result: AppendResult, waiting: Waiting | undefined): boolean =>
+  result.kind === 'appended' && waiting !== undefined && waiting.commit.size > 0
+
+/**
+ * A run holds its lease already. A commit that acquires a lease, or needs none, is a request of a person who waits
+ * for the response.
+ */
+const isOfRun = ({ commit: { append } }: Pick<Waiting, 'commit'>): boolean =>
+  append.lease?.kind === 'hold' || append.lease?.kind === 'release'
+
+const isFault = (error: unknown): error is HoldfastError =>
+  error instanceof HoldfastError && error.code.startsWith('store-') && error.code !== 'store-closed'
+
+const heldFault = () =>
+  new HoldfastError(
+    'store-locked',
+    'Another process held the same rows for too long. Nothing was stored; try again.',
+    { isTemporary: true },
+  )
+
+const overdueFault = () =>
+  new HoldfastError(
+    'store-unreachable',
+    'The database has not responded for a while. Nothing was stored; try again.',
+    { isTemporary: true },
+  )
+
+/** The error for a commit that was never submitted to the store: whether it was stored cannot be in doubt. */
+const unstoredFault = (error: unknown): HoldfastError =>
+  error instanceof HoldfastError && !error.isInDoubt
+    ? error
+    : new HoldfastError('store-unreachable', 'The database cannot be reached right now.', {
+        cause: error,
+        isTemporary: true,
+      })

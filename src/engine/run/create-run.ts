@@ -1,0 +1,142 @@
+import type { ModelMessage } from 'ai'
+import type { CallId } from '../../core/ids.ts'
+import type { Message, Turn } from '../../core/message.ts'
+import { type ContinueText, projectPrompt } from '../../views/model-prompt.ts'
+import type { AgentReason } from '../agent/agent.ts'
+import { nothingUsed, usedBy } from './answer-meter.ts'
+import type { TurnPlace } from '../call-scope.ts'
+import { storedChoices } from '../agent/choices.ts'
+import type { Clock } from '../clock.ts'
+import type { FailureTexts } from './failure-texts.ts'
+import { createFileLoader } from '../files/file-loader.ts'
+import type { EngineFiles } from '../files/files.ts'
+import type { RunHooks } from '../telemetry/hooks.ts'
+import { createModelList, namesOf } from '../model/model-list.ts'
+import { noModel } from '../agent/no-model.ts'
+import type { EngineOptions } from '../options/options.ts'
+import { createStepPreparer } from '../model/prepare-call.ts'
+import { createPromptFiles } from '../files/prompt-files.ts'
+import type { Run } from './run-context.ts'
+import type { RunLedger } from './run-ledger.ts'
+import { createRunLifecycle, type PreparedCall } from './run-lifecycle.ts'
+import type { AgentSource, TurnAgent } from '../agent/turn-agent.ts'
+
+export interface RunParts {
+  readonly place: TurnPlace
+  readonly reason: AgentReason
+  readonly options: EngineOptions
+  readonly agents: AgentSource
+  readonly files: EngineFiles
+  readonly ledger: RunLedger
+  readonly clock: Clock
+  readonly hooks: RunHooks
+  /** The messages before the turn, oldest first. */
+  readonly history: () => Promise<readonly Message[]>
+  readonly newCallId: () => CallId
+  /** A person asked to continue a turn that had ended: the run begins with a step. */
+  readonly force: boolean
+}
+
+/** What exists of a run before its agent is resolved: enough to end the turn. */
+export interface BegunRun extends RunParts {
+  readonly failureTexts: FailureTexts
+  readonly signal: AbortSignal
+  readonly isLeaving: Run['isLeaving']
+  readonly handOver: Run['handOver']
+  readonly onAgent: (agent: TurnAgent) => void
+}
+
+/** Returns the fixed agent without a promise where it is the same for every turn. */
+export function agentOf(begun: BegunRun): TurnAgent | Promise<TurnAgent> {
+  const { fixed, isPicked } = begun.agents
+  return fixed === undefined || isPicked ? resolveAgent(begun) : fixed
+}
+
+/** Resolves the agent of the turn now, for this run alone (AG1). */
+async function resolveAgent(begun: BegunRun): Promise<TurnAgent> {
+  const { agents, place, reason, options, ledger, signal } = begun
+  const choices = await storedChoices(options.choices, ledger.turn)
+  return agents.resolve({ ...place, choices, reason }, signal)
+}
+
+/** Builds the context that one run works with. */
+export function createRun(parts: BegunRun, agent: TurnAgent): Run {
+  const { ledger, options, signal, place } = parts
+  const own = createPromptFiles(parts.files, place.ownerId)
+  const loader = createFileLoader(
+    parts.clock,
+    signal,
+    own.fetch,
+    parts.files.reference === undefined ? undefined : own.refer,
+  )
+  let prompt: ModelMessage[] = []
+  let history: readonly Message[] | undefined
+  let prepared: PreparedCall | undefined
+  const models = createModelList(agent.models)
+  const steps = createStepPreparer(agent)
+  const lifecycle = createRunLifecycle({
+    agent: () => steps.agent,
+    turn: ledger.turn,
+    clock: parts.clock,
+    maxRetries: agent.maxRetries ?? options.modelRetries,
+  })
+  const promptOf = async (turn: Turn): Promise<ModelMessage[]> => {
+    history ??= await parts.history()
+    const how = {
+      isDeferred: agent.toolbox.isDeferred,
+      maxOutputChars: options.maxOutputChars,
+      continueText: continueTextOf(),
+    }
+    const messages = await own.resolve([...history, turn])
+    return projectPrompt(messages, how) as ModelMessage[]
+  }
+  const continueTextOf = (): ContinueText => {
+    const { continueText } = options
+    if (typeof continueText === 'string') return continueText
+    return models.current === undefined ? 'instruction' : continueText(models.current)
+  }
+  const identify = () =>
+    parts.hooks.identify({
+      context: steps.agent.context,
+      abortSignal: signal,
+      turn: () => ledger.expected,
+      prompt: () => prompt,
+    })
+  identify()
+  return {
+    ...parts,
+    get agent() {
+      return steps.agent
+    },
+    lifecycle,
+    turnId: place.turnId,
+    // A person who continues a turn has seen its content, so that does not count against the limits again.
+    allowed: parts.force ? usedBy(ledger.turn) : nothingUsed,
+    get model() {
+      return namesOf(prepared?.model ?? models.current)
+    },
+    models,
+    get continueText() {
+      return continueTextOf()
+    },
+    get prompt() {
+      return prompt
+    },
+    initialPrompt: () => promptOf({ ...ledger.turn, steps: [] }),
+    async prepareStep() {
+      const model = models.current
+      if (model === undefined) throw noModel()
+      const { turn } = ledger
+      prompt = await promptOf(turn)
+      const initialMessages = () => promptOf({ ...turn, steps: [] })
+      prepared = await steps.prepare({ turn, model, initialMessages, messages: prompt })
+      if (steps.agent !== agent) identify()
+      await lifecycle.stepStarted(turn, prepared, namesOf(prepared.model))
+    },
+    async modelCall() {
+      if (prepared === undefined) throw new TypeError('The step has not been prepared.')
+      const around = await lifecycle.modelCalled(prepared, namesOf(prepared.model))
+      return { ...prepared, signal, files: loader, ...(around === undefined ? {} : { around }) }
+    },
+  }
+}

@@ -1,0 +1,107 @@
+import type { Call, CallOutcome } from '../../core/call.ts'
+import type { NewTurnEvent } from '../../core/event.ts'
+import { executeTool, type ToolRun } from './execute-tool.ts'
+import { hasLargeFile, offloadFiles } from '../files/offload-files.ts'
+import { type Run, scopeOf } from './run-context.ts'
+import { charsIn, charsOfJson, tooMuchForTurn } from './turn-size.ts'
+
+/**
+ * Runs the calls that can run, at most `toolConcurrency` at a time. Each call is stored as started before its tool
+ * begins, and each result is committed as it arrives, so a slow call delays no fast one.
+ */
+export async function runCalls(run: Run, calls: readonly Call[]): Promise<void> {
+  const waiting = [...calls]
+  const slots = Math.min(run.options.toolConcurrency, waiting.length)
+  // The first calls start in one commit; the others as slots become free.
+  const first = waiting.splice(0, slots)
+  await run.ledger.commit(first.flatMap((call) => startOf(run, call)))
+  const room = roomIn(run)
+  const worker = async (begun: Call): Promise<void> => {
+    let call: Call | undefined = begun
+    while (call !== undefined && !run.signal.aborted) {
+      await runCall(run, call, room)
+      // A call that has not started is started by the process that takes the run over.
+      call = run.isLeaving() ? undefined : waiting.shift()
+      if (call !== undefined && !run.signal.aborted)
+        await run.ledger.commitTogether(startOf(run, call))
+    }
+  }
+  await Promise.all(first.map(worker))
+}
+
+/** A repeatable call that a dead process had started is already `running`, so it gets no second `call-started`. */
+function startOf(run: Run, call: Call): readonly NewTurnEvent[] {
+  if (call.state !== 'ready') return []
+  const { id: callId } = call
+  return [{ type: 'call-started', turnId: run.turnId, at: run.clock.now(), callId }]
+}
+
+/** Moves large file content of a result into the file store before the result is committed. */
+async function withStoredFiles(run: Run, outcome: CallOutcome): Promise<CallOutcome> {
+  if (outcome.state !== 'succeeded' || outcome.output.kind !== 'inline') return outcome
+  const { value } = outcome.output
+  if (!hasLargeFile(value)) return outcome
+  const stored = await offloadFiles(run.files, run.place, value)
+  return { ...outcome, output: { kind: 'inline', value: stored } }
+}
+
+/** How many characters the results of these calls may still have. */
+interface Room {
+  chars: number
+}
+
+/** Measured once for all of them, and reduced by each result: a turn of many calls is not measured again for each one. */
+const roomIn = ({ options, allowed, ledger }: Run): Room => ({
+  chars: options.maxTurnChars + allowed.chars - charsIn(ledger.expected),
+})
+
+/**
+ * A result that would make the turn larger than `maxTurnChars` fails its call, and the turn goes on without it
+ * (ST4c).
+ */
+function withinTurn(run: Run, room: Room, outcome: CallOutcome): CallOutcome {
+  if (outcome.state !== 'succeeded') return outcome
+  const chars = charsOfJson(outcome.output)
+  if (chars > room.chars) {
+    return { state: 'failed', cause: 'tool-error', error: tooMuchForTurn(run.options.maxTurnChars) }
+  }
+  room.chars -= chars
+  return outcome
+}
+
+async function runCall(run: Run, call: Call, room: Room): Promise<void> {
+  const { toolbox } = run.agent
+  const tool = toolbox.find(call.name)
+  if (tool === undefined || call.input.kind !== 'complete') return
+  const { id: callId } = call
+  const ended = run.hooks.callStarted(call)
+  const work: ToolRun = {
+    tool,
+    call,
+    input: call.input.value,
+    scope: scopeOf(run, callId),
+    contextOf: toolbox.contextOf,
+    timeoutMs: toolbox.policyOf(call.name).timeoutMs ?? run.options.toolTimeoutMs,
+    clock: run.clock,
+    toErrorOutcome: (error) => run.failureTexts.ofTool(call, error),
+    maxResultChars: run.options.maxResultChars,
+    onProgress: (output) =>
+      run.ledger.push({
+        type: 'call-progressed',
+        turnId: run.turnId,
+        at: run.clock.now(),
+        callId,
+        output,
+      }),
+  }
+  const returned = await run.hooks.inside({ callId }, () =>
+    run.lifecycle.toolRun(call, run.prompt, () => executeTool(work)),
+  )
+  const outcome = withinTurn(run, room, await withStoredFiles(run, returned))
+  ended(outcome)
+  // A stopped call gets no event of its own: the end of the turn settles all open calls at once.
+  if (outcome.state === 'stopped') return
+  const at = run.clock.now()
+  const settled = { type: 'call-settled', turnId: run.turnId, at, callId, outcome } as const
+  await run.ledger.commitTogether([settled])
+}

@@ -1,0 +1,157 @@
+import type { MessageId, ThreadId } from '../../core/ids.ts'
+import type { Turn } from '../../core/message.ts'
+import { planTurnEnd } from '../../core/plan-turn-end.ts'
+import type { StopRequest } from '../../store/store.ts'
+import { elapsedMs, wait, pauseOf } from '../clock.ts'
+import { endFromOutside } from './end-from-outside.ts'
+import type { Engine } from '../engine.ts'
+import { createRunHooks } from '../telemetry/hooks.ts'
+import { type Latest, readLatest } from '../threads/read-latest.ts'
+import { retryWhileStale } from '../../store/retry-while-stale.ts'
+
+/** The result of `stop`. `idle`: nothing ran or waited. */
+export type StopResult =
+  | {
+      readonly kind: 'stopped' | 'idle'
+      /** The number of inputs that are held back until a person sends them on (IN5). */
+      readonly held: number
+    }
+  | { readonly kind: 'no-thread' }
+
+/**
+ * Stops what a thread does, in whichever process it runs (ST1). The lease holder ends its run, so that everything
+ * it had received is kept; a holder that does not react within its lease is considered dead, and its run is ended
+ * from here. A turn that waits for a person or a client has no run, and is ended from here too.
+ */
+export async function stopRun(engine: Engine, threadId: ThreadId): Promise<StopResult> {
+  const kind = await stopThread(engine, threadId)
+  if (kind === 'no-thread') return { kind }
+  const { queue = [] } = (await engine.store.readThread(threadId)) ?? {}
+  return { kind, held: queue.filter(({ held }) => held).length }
+}
+
+async function stopThread(
+  engine: Engine,
+  threadId: ThreadId,
+): Promise<'stopped' | 'idle' | 'no-thread'> {
+  let stopped: MessageId | undefined
+  let running: MessageId | undefined
+  while (true) {
+    // Once the turn has ended, a new one may have begun: that one was not asked to stop.
+    const request = await engine.store.requestStop(threadId, stopped)
+    if (request.kind === 'no-thread') return 'no-thread'
+    if (request.kind === 'requested') {
+      if (stopped !== undefined && request.turnId !== stopped) return 'stopped'
+      await stopLive(engine, threadId, request)
+      stopped = request.turnId
+    }
+    const latest = await readLatest(engine.store, threadId, 'lazy')
+    const turn = latest?.last?.role === 'assistant' ? latest.last : null
+    const isIt = turn !== null && (stopped === undefined || turn.id === stopped)
+    if (latest !== null && isIt && turn.progress.status === 'waiting') {
+      if (await endWaiting(engine, threadId, turn, latest)) return 'stopped'
+      // Another writer appended a decision or a message first, so there may be something else to stop now.
+      continue
+    }
+    if (stopped !== undefined) return 'stopped'
+    // The turn may have resumed between the two reads. One that is stored as running twice in a row, without a
+    // lease, has no run.
+    if (turn?.progress.status !== 'running' || running === turn.id) return 'idle'
+    running = turn.id
+  }
+}
+
+async function endWaiting(
+  engine: Engine,
+  threadId: ThreadId,
+  turn: Turn,
+  { seq, ownerId, queue }: Latest,
+): Promise<boolean> {
+  const { clock, emit } = engine
+  const ending = { kind: 'stopped' } as const
+  const events = planTurnEnd(turn, ending, clock.now())
+  const place = { threadId, ownerId, expectedSeq: seq, turns: [turn], queue }
+  const result = await endFromOutside(engine, place, events, ending.kind)
+  if (result.kind !== 'appended') return false
+  createRunHooks({ ownerId, threadId, turnId: turn.id }, emit, clock.now).turnEnded(ending, turn)
+  return true
+}
+
+/** Resolves when the run that was asked to stop, and any run that took it over meanwhile, has ended. */
+async function stopLive(
+  engine: Engine,
+  threadId: ThreadId,
+  first: Extract<StopRequest, { readonly kind: 'requested' }>,
+): Promise<void> {
+  const { store, clock, options } = engine
+  const { turnId } = first
+  let { fence } = first
+  let requestedAt = elapsedMs(clock)
+  while (true) {
+    const mine = engine.runs.get(threadId)
+    if (mine !== undefined && mine.turnId === turnId) {
+      mine.run.interrupt({ kind: 'stop' })
+      await mine.run.done
+    } else {
+      await untilOver(engine, threadId, turnId)
+    }
+    const left = await store.readMessage(threadId, turnId)
+    if (left?.role !== 'assistant' || left.progress.status !== 'running') return
+    // A process that took the run over meanwhile has not received the stop request.
+    const again = await store.requestStop(threadId, turnId)
+    if (again.kind !== 'requested' || again.turnId !== turnId) return
+    if (again.fence !== fence) requestedAt = elapsedMs(clock)
+    else if (elapsedMs(clock) - requestedAt >= options.leaseMs) {
+      if (await endFromHere(engine, threadId, turnId, fence)) return
+    }
+    fence = again.fence
+  }
+}
+
+/** Follows the thread until the turn no longer runs, for at most a third of a lease. */
+async function untilOver(engine: Engine, threadId: ThreadId, turnId: MessageId): Promise<void> {
+  const patience = new AbortController()
+  const thread = await engine.store.readThread(threadId)
+  const isOver = async () => {
+    const turn = await engine.store.readMessage(threadId, turnId, 'lazy')
+    return turn?.role !== 'assistant' || turn.progress.status !== 'running'
+  }
+  const over = async () => {
+    if (thread === null || (await isOver())) return
+    for await (const _ of engine.hub.follow(threadId, thread.seq, patience.signal)) {
+      if (await isOver()) return
+    }
+  }
+  await Promise.race([
+    over(),
+    wait(engine.clock, Math.ceil(engine.options.leaseMs / 3), patience.signal),
+  ])
+  patience.abort()
+}
+
+/** False if another process acquired the lease first. */
+async function endFromHere(
+  engine: Engine,
+  threadId: ThreadId,
+  turnId: MessageId,
+  fence: number,
+): Promise<boolean> {
+  const { clock, holder, store } = engine
+  const lease = { kind: 'acquire', holder, ttlMs: 1_000, turnId, overFence: fence } as const
+  const acquired = await engine.append({ threadId, events: [], lease })
+  if (acquired.kind !== 'appended' || acquired.fence === undefined) return false
+  const { fence: newFence } = acquired
+  const release = { kind: 'release', fence: newFence } as const
+  return retryWhileStale(pauseOf(clock), async () => {
+    const found = await store.findTurn(turnId)
+    if (found === null || found.threadId !== threadId) return true
+    const { turn, ownerId, queue, seq: expectedSeq } = found
+    const place = { threadId, expectedSeq, turns: [turn], queue }
+    const events = planTurnEnd(turn, { kind: 'stopped' }, clock.now())
+    const ended =
+      turn.progress.status === 'running'
+        ? await endFromOutside(engine, { ...place, ownerId, fence: newFence }, events, 'stopped')
+        : await engine.append({ ...place, events: [], lease: release })
+    return ended.kind === 'stale' ? ended.kind : ended.kind === 'appended'
+  })
+}

@@ -1,0 +1,52 @@
+import type { Call } from '../../core/call.ts'
+import { countJsonChars } from '../../core/json-size.ts'
+import type { Part, Turn } from '../../core/message.ts'
+
+/**
+ * Sizes by part: a turn is a new object after every event, but an unchanged part stays the same object. Without
+ * this cache a turn of a thousand results would be measured whole for each of them.
+ */
+const sizes = new WeakMap<Part, number>()
+
+/**
+ * About how many characters a turn has in all: texts, arguments, results, files and everything else in it (ST4c).
+ */
+export function charsIn(turn: Turn): number {
+  let chars = 0
+  for (const { parts } of turn.steps) for (const part of parts) chars += charsOf(part)
+  return chars
+}
+
+function charsOf(part: Part): number {
+  const before = sizes.get(part)
+  if (before !== undefined) return before
+  const chars = measure(part)
+  sizes.set(part, chars)
+  return chars
+}
+
+function measure(part: Part): number {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      return part.text.length
+    case 'call':
+      return charsOfCall(part)
+    default:
+      return countJsonChars(part, Number.POSITIVE_INFINITY)
+  }
+}
+
+function charsOfCall(call: Call): number {
+  const { input } = call
+  const given = input.kind === 'partial' ? input.text.length : charsOfJson(input.value)
+  return call.state === 'succeeded' ? given + charsOfJson(call.output) : given
+}
+
+/** The characters of any JSON value. */
+export const charsOfJson = (value: unknown): number =>
+  countJsonChars(value, Number.POSITIVE_INFINITY)
+
+/** The error text of a result that is refused. */
+export const tooMuchForTurn = (most: number): string =>
+  `With this result the answer would exceed the limit of ${most.toLocaleString('en-US')} characters.`

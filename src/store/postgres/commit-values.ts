@@ -1,0 +1,166 @@
+import { toQueueText } from '../../core/queue.ts'
+import type { LeaseUse } from '../lease.ts'
+import { markOf } from '../place-evidence.ts'
+import type { PlannedCommit } from '../plan-commit.ts'
+import { toForkText, toTitleNote } from '../thread-row.ts'
+import { toVersionsText } from '../version-path.ts'
+import {
+  batchColumns,
+  callColumns,
+  changedColumns,
+  fileColumns,
+  headColumns,
+  inputColumns,
+  newColumns,
+  releasedColumns,
+  shownColumns,
+  threadColumns,
+} from './commit-columns.ts'
+import type { CommitTables } from './commit-statement.ts'
+import { toPlainText } from './statement.ts'
+
+/** The parameters of `commitStatement`, an array for each column. */
+export function commitValues(
+  commits: readonly PlannedCommit[],
+  tables: CommitTables,
+): readonly unknown[] {
+  const heads = commits.map((commit) => [
+    ...headValues(commit),
+    ...(tables === 'all' ? threadValues(commit) : []),
+  ])
+  const end = ({ append, size }: PlannedCommit) => (append.expectedSeq ?? 0) + size
+  const batches = commits.flatMap((commit) =>
+    commit.batches.map(({ seq, size, turnId, at, payload }) => [
+      commit.append.threadId,
+      seq,
+      size,
+      turnId,
+      at,
+      payload,
+    ]),
+  )
+  const headCount = headColumns.length + (tables === 'all' ? threadColumns.length : 0)
+  const values = [...toArrays(heads, headCount), ...toArrays(batches, batchColumns.length)]
+  if (tables === 'events') return values
+  const calls = commits.flatMap(({ append, calls: rows }) =>
+    rows.map(({ callId, turnId, seq, name, lifecycle, input, output, modelOutput }) => [
+      append.threadId,
+      callId,
+      turnId,
+      seq,
+      toPlainText(name),
+      lifecycle,
+      input,
+      output,
+      modelOutput,
+    ]),
+  )
+  values.push(...toArrays(calls, callColumns.length))
+  if (tables === 'calls') return values
+  const changed = commits.flatMap((commit) =>
+    commit.changedMessages.map((row) => [
+      commit.append.threadId,
+      row.id,
+      row.seq,
+      row.status,
+      row.snapshot?.body ?? null,
+      row.snapshot?.seq ?? null,
+      end(commit),
+      row.retiredSeq,
+      row.parentSeq,
+      toVersionsText(row.versions),
+    ]),
+  )
+  const shown = commits.flatMap(({ append, shownMessages }) =>
+    shownMessages.map((seq) => [append.threadId, seq]),
+  )
+  const added = commits.flatMap((commit) =>
+    commit.newMessages.map((row) => [
+      commit.append.threadId,
+      row.seq,
+      row.id,
+      row.role,
+      row.status,
+      row.body,
+      row.bodySeq,
+      end(commit),
+      row.at,
+      row.retiredSeq,
+      row.parentSeq,
+      toVersionsText(row.versions),
+    ]),
+  )
+  const files = commits.flatMap(({ append, files: ids, queuedFiles }) =>
+    ids.map((id) => [append.threadId, id, queuedFiles.includes(id)]),
+  )
+  const released = commits.flatMap(({ append, releasedFiles }) =>
+    releasedFiles.map((id) => [append.threadId, id, append.events.at(-1)?.at ?? 0]),
+  )
+  const inputs = commits.flatMap(({ append, inputs: settled }) =>
+    settled.map(({ id, turnId }) => [append.threadId, id, turnId]),
+  )
+  values.push(
+    ...toArrays(changed, changedColumns.length),
+    ...toArrays(shown, shownColumns.length),
+    ...toArrays(added, newColumns.length),
+    ...toArrays(files, fileColumns.length),
+    ...toArrays(released, releasedColumns.length),
+    ...toArrays(inputs, inputColumns.length),
+  )
+  return values
+}
+
+const headValues = (commit: PlannedCommit): readonly unknown[] => {
+  const { threadId, expectedSeq = null, lease } = commit.append
+  return [threadId, expectedSeq, commit.size, markOf(commit), fenceOf(lease), leaseMsOf(lease)]
+}
+
+const threadValues = (commit: PlannedCommit): readonly unknown[] => {
+  const { append, title, activityAt, queue, forkedFrom } = commit
+  const { create, lease } = append
+  const { pinned = null, archived = null } = commit.flags
+  const note = toTitleNote(withPlainTitles(commit))
+  return [
+    lease?.kind ?? null,
+    ...(lease?.kind === 'acquire' ? [toPlainText(lease.holder), lease.turnId] : [null, null]),
+    title === null ? null : toPlainText(title),
+    activityAt,
+    queue === null ? null : toQueueText(queue),
+    ...createValues(create),
+    toForkText(forkedFrom),
+    note,
+    pinned,
+    archived,
+  ]
+}
+
+/** Titles as they are stored: a note counts only if its title equals the stored one. */
+const withPlainTitles = (commit: PlannedCommit): Parameters<typeof toTitleNote>[0] => {
+  const { title, append, isTitledByModel } = commit
+  const { create } = append
+  return {
+    isTitledByModel,
+    title: title === null ? null : toPlainText(title),
+    append:
+      create === undefined
+        ? append
+        : { ...append, create: { ...create, title: toPlainText(create.title) } },
+  }
+}
+
+/** Rows as one array for each column. */
+const toArrays = (rows: readonly (readonly unknown[])[], width: number): unknown[][] =>
+  Array.from({ length: width }, (_, column) => rows.map((row) => row[column]))
+
+/** The fence that the thread must have, or with `acquire` may have. */
+const fenceOf = (use: LeaseUse | undefined): number | null =>
+  (use?.kind === 'acquire' ? use.overFence : use?.fence) ?? null
+
+/** How long the lease lasts from now. Null: unchanged. */
+function leaseMsOf(use: LeaseUse | undefined): number | null {
+  const ms = use?.kind === 'acquire' ? use.ttlMs : use?.kind === 'hold' ? use.renewMs : undefined
+  return ms === undefined ? null : Math.ceil(ms)
+}
+
+const createValues = (create: PlannedCommit['append']['create']): readonly unknown[] =>
+  create === undefined ? [null, null, null] : [create.ownerId, toPlainText(create.title), create.at]

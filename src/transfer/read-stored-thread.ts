@@ -1,0 +1,72 @@
+import { HoldfastError } from '../core/holdfast-error.ts'
+import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
+import type { Message } from '../core/message.ts'
+import type { NamedMessage } from '../import/import-units.ts'
+import { isImported } from '../import/stored-message.ts'
+import type { Store } from '../store/store.ts'
+import type { Pacer } from './pacer.ts'
+
+/** A reader that is further back than an older rewrite also needs the ids that the older one removed. */
+export async function readRetired(
+  store: Store,
+  threadId: ThreadId,
+  from: Seq,
+): Promise<readonly MessageId[]> {
+  const retired: MessageId[] = []
+  for (let after = from - 1; ;) {
+    const read = await store.readChanges({ threadId, after, limit: 1_000, results: 'lazy' })
+    if (read === null) return retired
+    for (const change of read.changes) {
+      if (change.kind !== 'event' || change.event.type !== 'messages-retired') continue
+      retired.push(...change.event.messageIds)
+    }
+    if (read.reached >= read.seq) return retired
+    after = read.reached
+  }
+}
+
+/** A thread as the store has it. */
+export interface StoredThread {
+  readonly seq: Seq
+  /** Oldest first. */
+  readonly messages: readonly Message[]
+}
+
+/** The whole thread, in pages between which other work runs. */
+export async function readAll(
+  store: Store,
+  threadId: ThreadId,
+  pace: Pacer,
+): Promise<StoredThread> {
+  const messages: Message[] = []
+  let before: Seq | null = null
+  let seq: Seq = 0
+  for (;;) {
+    await pace()
+    const query = { threadId, limit: 20, before, live: 'include', results: 'full' } as const
+    const page = await store.readPage(query)
+    if (page === null) throw new HoldfastError('thread-not-found', 'There is no such thread.')
+    if (before === null) seq = page.seq
+    for (const message of page.messages) messages.push(message)
+    before = page.messages.at(-1)?.seq ?? null
+    if (!page.hasMore || before === null) return { seq, messages: messages.toReversed() }
+  }
+}
+
+/** Messages that are in the ledger and not shown: a person has taken them back, or shows another version. */
+export async function findHidden(
+  store: Store,
+  threadId: ThreadId,
+  shown: readonly Message[],
+  named: readonly NamedMessage[],
+): Promise<ReadonlySet<MessageId>> {
+  const known = new Set<string>(shown.map(({ id }) => id))
+  const hidden = new Set<MessageId>()
+  // What was imported, and of which there is one version, is never hidden.
+  if (shown.every((message) => isImported(message) && message.versions === undefined)) return hidden
+  for (const { id } of named) {
+    if (known.has(id)) continue
+    if ((await store.readMessage(threadId, id)) !== null) hidden.add(id)
+  }
+  return hidden
+}
