@@ -32,7 +32,8 @@ export function isOtherHistory(place: ThreadPlace, evidence: PlaceEvidence): boo
   return newest.bodySeq === null || newest.bodySeq <= place.seq
 }
 
-const isAnother = (known: string, stored: string): boolean =>
+/** Whether two incarnations or two marks differ; an empty one is unknown and differs from none. */
+export const isAnother = (known: string, stored: string): boolean =>
   known !== '' && stored !== '' && known !== stored
 
 /** 36^10 values: two commits of one thread practically never draw the same. */

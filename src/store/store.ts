@@ -365,6 +365,11 @@ export interface ChangeNotification {
   readonly threadId: ThreadId | null
   /** 0: the thread was deleted. */
   readonly seq: Seq
+  /**
+   * With seq 0: which of the threads that have had this id was deleted. The notification may arrive after another was
+   * created under the same id, whose followers must not end. Absent: the one that exists when the notification arrives.
+   */
+  readonly incarnation?: string
   /** A stop of this thread's run was requested. Its holder also sees it in the result of its next commit. */
   readonly stop?: true
 }

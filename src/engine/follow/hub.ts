@@ -2,7 +2,7 @@ import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../../core/ids.ts'
 import { canChangeQueue } from '../../core/queue.ts'
 import { jsonLength } from '../../store/omit-large-outputs.ts'
-import { isOtherHistory } from '../../store/place-evidence.ts'
+import { isAnother, isOtherHistory } from '../../store/place-evidence.ts'
 import type { ChangeNotification, Store } from '../../store/store.ts'
 import { type Clock, systemClock, wait } from '../clock.ts'
 import {
@@ -198,7 +198,7 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
     if (liveWindows.get(threadId) === liveWindow) liveWindows.delete(threadId)
   }
 
-  const onChange = ({ threadId, seq }: ChangeNotification) => {
+  const onChange = ({ threadId, seq, incarnation }: ChangeNotification) => {
     if (threadId === null) {
       for (const liveWindow of liveWindows.values()) {
         liveWindow.isUncertain = true
@@ -208,7 +208,12 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
     }
     const liveWindow = liveWindows.get(threadId)
     if (liveWindow === undefined) return
-    if (seq === 0) liveWindow.ended = true
+    if (seq === 0 && incarnation !== undefined && liveWindow.incarnation !== incarnation) {
+      // Late: an earlier thread with this id was deleted, and the window belongs to the one created since. As long as
+      // that is not known, its followers have to read what is stored.
+      if (liveWindow.incarnation !== '') return
+      liveWindow.isUncertain = true
+    } else if (seq === 0) liveWindow.ended = true
     // Most notifications are of a commit of this process, which delivers its own frame: followers woken before that
     // would find nothing and wait again.
     if (liveWindow.announced > 0 && !liveWindow.ended) {
@@ -267,19 +272,25 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
             liveWindow.known = Math.max(liveWindow.known, found.end)
             return found
           })
-          if (older === undefined) return nothing(from)
+          if (older === undefined) return nothing(liveWindow, from)
           end = older.seq > from ? older.end : from
           return older
         }
-        let frame: Frame = covers(liveWindow, after) ? nothing(after) : await readOlder(after)
+        let frame: Frame = covers(liveWindow, after)
+          ? nothing(liveWindow, after)
+          : await readOlder(after)
         let at = after
+        let incarnation = ''
         while (!signal.aborted) {
+          // Changes of a thread that was created again under this id must not be delivered as those of the deleted one.
+          if (isAnother(incarnation, frame.incarnation)) return
+          incarnation ||= frame.incarnation
           if (frame.seq > at) {
             at = frame.seq
             yield frame
             continue
           }
-          if (liveWindow.ended) return
+          if (liveWindow.ended || isAnother(incarnation, liveWindow.incarnation)) return
           if (at < liveWindow.to && covers(liveWindow, at)) frame = sliceLiveWindow(liveWindow, at)
           else if (at < liveWindow.from || (at < end && !covers(liveWindow, at))) {
             // Not where the window ends at `at`: the window counts as read there, and only `refresh` extends it.

@@ -6,7 +6,7 @@ import type { Turn } from '../../core/message.ts'
 import type { InputQueue } from '../../core/queued-input.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { placeAfter } from '../../protocol/place-text.ts'
-import { markOf } from '../../store/place-evidence.ts'
+import { isAnother, markOf } from '../../store/place-evidence.ts'
 import type { PlannedCommit } from '../../store/plan-commit.ts'
 import { type AppendResult, largestTurnBytes, type StoredChange } from '../../store/store.ts'
 
@@ -53,6 +53,8 @@ export interface LiveWindow {
   announced: number
   /** The place of the last change, which identifies the history; null: unknown. */
   place: ThreadPlace | null
+  /** Which of the threads that have had this id the window belongs to; empty: unknown (OP6). */
+  incarnation: string
   /**
    * The notify listener was disconnected: there may be changes beyond `known`, and `place` may belong to a history that
    * no longer exists.
@@ -96,6 +98,7 @@ export const createLiveWindow = (clock: Clock = systemClock): LiveWindow => ({
   known: 0,
   announced: 0,
   place: null,
+  incarnation: '',
   isUncertain: false,
   ended: false,
   holders: 0,
@@ -167,6 +170,7 @@ export function placeLiveWindow(
 ): void {
   if (seq <= liveWindow.to) return
   emptyLiveWindow(liveWindow, seq)
+  liveWindow.incarnation = incarnation
   const newest = changes.at(-1)
   liveWindow.place = newest === undefined ? null : placeAfter(newest, incarnation)
 }
@@ -180,6 +184,7 @@ export function endLiveWindow(liveWindow: LiveWindow): void {
 export function extendLiveWindow(liveWindow: LiveWindow, frame: Frame): void {
   if (isOfOtherHistory(liveWindow, frame)) return endLiveWindow(liveWindow)
   if (frame.seq <= liveWindow.to) return
+  liveWindow.incarnation = frame.incarnation
   if (frame.bytes > largestTurnBytes) {
     // Read from the database, the frame comes without its large results; from the window, each follower would be sent
     // them.
@@ -209,15 +214,18 @@ export function extendLiveWindow(liveWindow: LiveWindow, frame: Frame): void {
  * The frame belongs to a thread that was created again, or to a history that assigned the same seqs to other events
  * (OP6).
  */
-function isOfOtherHistory({ place, frames, to }: LiveWindow, frame: Frame): boolean {
-  if (place === null || frame.after === 0) return false
-  const isAnother = (known = '', found = '') => known !== '' && found !== '' && known !== found
-  if (isAnother(place.incarnation, frame.incarnation)) return true
+function isOfOtherHistory({ incarnation, frames, to }: LiveWindow, frame: Frame): boolean {
+  if (frame.after === 0) return false
+  if (isAnother(incarnation, frame.incarnation)) return true
   const newest = frame.changes.at(-1)
   // Nearly every frame has new seqs only.
   if (newest === undefined || newest.seq > to) return false
   const known = frames.flatMap(({ changes }) => changes).find(({ seq }) => seq === newest.seq)
-  return known !== undefined && known.kind === newest.kind && isAnother(known.mark, newest.mark)
+  return (
+    known !== undefined &&
+    known.kind === newest.kind &&
+    isAnother(known.mark ?? '', newest.mark ?? '')
+  )
 }
 
 /** Whether the window contains all changes after a seq. */
@@ -228,9 +236,9 @@ export const covers = (liveWindow: LiveWindow, after: Seq): boolean =>
 export const isBehind = ({ known, to, isUncertain }: LiveWindow, at: Seq): boolean =>
   isUncertain || known > Math.max(to, at)
 
-export const nothing = (after: Seq): Frame => ({
-  ...{ after, seq: after, changes: [] },
-  ...{ incarnation: '', bytes: 0 },
+/** No change after a seq that the window covers. */
+export const nothing = ({ incarnation }: LiveWindow, after: Seq): Frame => ({
+  ...{ after, seq: after, changes: [], incarnation, bytes: 0 },
 })
 
 /** All changes after a seq, the same object for all followers at that seq. */

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createScriptedClock, settled } from '../../../test/support/scripted-clock.ts'
 import { parseMessageId, parseOwnerId, parseThreadId, type ThreadId } from '../../core/ids.ts'
 import { memory } from '../../store/memory/memory-store.ts'
@@ -165,4 +165,66 @@ it('[RS7] who has read further than the live window goes on reading when nobody 
   follower.leave()
   release()
   expect(follower.got).toEqual(Array.from({ length: 600 }, (_, index) => index + 1))
+})
+
+describe('[OP6] a thread that is deleted and created again under its id', () => {
+  const incarnationOf = async ({ inner }: ReturnType<typeof openHub>): Promise<string> =>
+    (await inner.readPlace?.(threadId, 0))?.incarnation ?? ''
+
+  it('keeps its followers when the notification of the deletion arrives late', async () => {
+    const opened = openHub()
+    const { commit, follow, inner, notify } = opened
+    await commit()
+    const deleted = await incarnationOf(opened)
+    await inner.deleteThread(threadId)
+    await commit()
+    const follower = follow()
+    await settled()
+    notify({ threadId, seq: 0, incarnation: deleted })
+    await commit()
+    notify({ threadId, seq: 2 })
+    await settled()
+    expect(follower.got).toEqual([1, 2])
+    follower.leave()
+  })
+
+  it('keeps them while their first read is under way', async () => {
+    const opened = openHub()
+    const { commit, follow, inner, notify } = opened
+    await commit()
+    const deleted = await incarnationOf(opened)
+    await inner.deleteThread(threadId)
+    await commit()
+    const turn = Promise.withResolvers<void>()
+    const follower = follow(threadId, 0, (read) => turn.promise.then(read))
+    notify({ threadId, seq: 0, incarnation: deleted })
+    turn.resolve()
+    await settled()
+    await commit()
+    notify({ threadId, seq: 2 })
+    await settled()
+    expect(follower.got).toEqual([1, 2])
+    follower.leave()
+  })
+
+  it('ends the followers of the deleted one, whatever arrives first', async () => {
+    const opened = openHub()
+    const { commit, follow, inner, notify } = opened
+    await commit()
+    await commit()
+    const follower = follow()
+    await settled()
+    const deleted = await incarnationOf(opened)
+    await inner.deleteThread(threadId)
+    await commit()
+    notify({ threadId, seq: 0, incarnation: deleted })
+    expect(await follower.done).toBe('ended')
+    const next = follow()
+    await settled()
+    await inner.deleteThread(threadId)
+    for (let seq = 1; seq <= 3; seq++) await commit()
+    notify({ threadId, seq: 3 })
+    expect(await next.done).toBe('ended')
+    expect([follower.got, next.got]).toEqual([[1, 2], [1]])
+  })
 })

@@ -147,7 +147,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       threads.delete(id)
       files.release(id)
       shares.release(id)
-      notifications.post([{ threadId: id, seq: 0 }])
+      notifications.post([{ threadId: id, seq: 0, incarnation: stored.head.incarnation }])
       return { messages: stored.messages.length }
     },
 

@@ -84,8 +84,8 @@ describe('the changes that a poll finds', () => {
       { b: { seq: 7, incarnation: 'second' } },
     ])
     expect(posts.slice(2)).toEqual([
-      { threadId: 'a', seq: 0 },
-      { threadId: 'b', seq: 0 },
+      { threadId: 'a', seq: 0, incarnation: 'first' },
+      { threadId: 'b', seq: 0, incarnation: 'first' },
       { threadId: 'b', seq: 7 },
     ])
   })

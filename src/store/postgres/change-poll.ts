@@ -113,6 +113,9 @@ export function createChangePoll(options: ChangePollOptions): ChangePoll {
     async readSeqs(ids) {
       if (loop === null || listener() === 'listening') return null
       clearTimeout(timer)
+      // A poll that is under way may have read before a thread was created, which would then count as deleted.
+      await polling
+      if (loop === null) return null
       await pollAndSchedule(loop)
       if (failingSince !== null || ids.some((id) => !known.has(id))) return null
       return new Map(
@@ -152,7 +155,9 @@ function toNotifications(
     const before = threads.get(threadId) ?? unknown
     threads.set(threadId, { seq, incarnation, isStopping })
     const isOther = before.incarnation !== null && before.incarnation !== incarnation
-    if (isOther) notifications.push({ threadId, seq: 0 })
+    if (isOther) {
+      notifications.push({ threadId, seq: 0, incarnation: before.incarnation ?? '' })
+    }
     if (seq === null) continue
     if (!isOther && seq < (before.seq ?? 0)) isUncertain = true
     // A thread without an event has no change to notify, and a notification with seq 0 would mean that it was

@@ -6,7 +6,7 @@ import { createNotifyPublisher, parseNotifyPayload, toNotifyPayloads } from './n
 const notification = (
   id: string,
   seq: number,
-  more: { readonly stop?: true } = {},
+  more: { readonly stop?: true; readonly incarnation?: string } = {},
 ): ChangeNotification => ({
   threadId: parseThreadId(id),
   seq,
@@ -45,6 +45,16 @@ it('does not lose a stop behind a later change', async () => {
   sender.send([notification('a', 2)])
   await sender.settle()
   expect(sent).toEqual([[notification('a', 2, { stop: true })]])
+})
+
+it('[OP6] does not lose a deletion behind the thread that is created again', async () => {
+  const { sender, sent } = createFixture()
+  const deleted = notification('a', 0, { incarnation: 'first' })
+  sender.send([notification('a', 7)])
+  sender.send([deleted])
+  sender.send([notification('a', 1)])
+  await sender.settle()
+  expect(sent).toEqual([[deleted, notification('a', 1)]])
 })
 
 it('sends changes that arrive while it sends', async () => {

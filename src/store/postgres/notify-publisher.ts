@@ -20,13 +20,15 @@ const spacingMs = 10
 /**
  * Publishes changes to other processes: after their commit, never in it, because NOTIFY in a transaction
  * makes all commits of a database queue for one lock. The first is sent at once; those that follow within the
- * spacing are sent together, and of one thread only the newest.
+ * spacing are sent together, and of one thread only the newest, besides its deletions: a thread that is created again
+ * under its id must not hide that the earlier one was deleted.
  */
 export function createNotifyPublisher({
   from,
   notify,
   onError,
 }: NotifyPublisherOptions): NotifyPublisher {
+  const deletions: ChangeNotification[] = []
   const waiting = new Map<ThreadId | null, ChangeNotification>()
   let sending: Promise<void> | undefined
 
@@ -35,8 +37,9 @@ export function createNotifyPublisher({
     await new Promise((resolve) => {
       setImmediate(resolve)
     })
-    while (waiting.size > 0) {
-      const payloads = [...toNotifyPayloads(from, [...waiting.values()])]
+    while (deletions.length + waiting.size > 0) {
+      const notifications = [...deletions.splice(0), ...waiting.values()]
+      const payloads = [...toNotifyPayloads(from, notifications)]
       waiting.clear()
       await notifyWithRetry(payloads)
       await new Promise((resolve) => {
@@ -65,13 +68,19 @@ export function createNotifyPublisher({
   return {
     send(notifications) {
       for (const notification of notifications) {
+        if (notification.incarnation !== undefined) {
+          deletions.push(notification)
+          // What was committed to the deleted thread.
+          waiting.delete(notification.threadId)
+          continue
+        }
         const stop = notification.stop ?? waiting.get(notification.threadId)?.stop
         waiting.set(
           notification.threadId,
           stop === undefined ? notification : { ...notification, stop },
         )
       }
-      if (waiting.size > 0) sending ??= sendAll()
+      if (deletions.length + waiting.size > 0) sending ??= sendAll()
     },
     settle: async () => sending,
   }
@@ -90,8 +99,8 @@ export function* toNotifyPayloads(
 ): Generator<string> {
   let part: Wire[] = []
   let bytes = 0
-  for (const { threadId, seq, stop } of notifications) {
-    const wire: Wire = stop === true ? [threadId, seq, 'stop'] : [threadId, seq]
+  for (const notification of notifications) {
+    const wire = toWire(notification)
     const size = Buffer.byteLength(JSON.stringify(wire))
     if (bytes + size > mostBytes) {
       yield JSON.stringify([from, part])
@@ -123,15 +132,27 @@ export function parseNotifyPayload(
   const notifications = (value[1] as readonly unknown[]).filter(isWire)
   return {
     from: value[0],
-    notifications: notifications.map(([threadId, seq, stop]) => ({
+    notifications: notifications.map(([threadId, seq, what, incarnation]) => ({
       threadId,
       seq,
-      ...(stop === 'stop' ? { stop: true } : {}),
+      ...(what === 'stop' ? { stop: true } : {}),
+      ...(what === 'deleted' && typeof incarnation === 'string' ? { incarnation } : {}),
     })),
   }
 }
 
-type Wire = readonly [threadId: ThreadId | null, seq: number, stop?: 'stop']
+/** A version that does not know a fourth element ignores it. */
+type Wire = readonly [
+  threadId: ThreadId | null,
+  seq: number,
+  what?: 'stop' | 'deleted',
+  incarnation?: string,
+]
+
+function toWire({ threadId, seq, stop, incarnation }: ChangeNotification): Wire {
+  if (incarnation !== undefined) return [threadId, seq, 'deleted', incarnation]
+  return stop === true ? [threadId, seq, 'stop'] : [threadId, seq]
+}
 
 const isWire = (value: unknown): value is Wire =>
   Array.isArray(value) &&

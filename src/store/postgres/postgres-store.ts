@@ -162,8 +162,10 @@ export function postgres(
 
     async deleteThread(id) {
       const deleted = await threads.deleteThread(id)
-      if (deleted !== null) publish([{ threadId: id, seq: 0 }])
-      return deleted
+      if (deleted === null) return null
+      const { messages, incarnation } = deleted
+      publish([{ threadId: id, seq: 0, incarnation }])
+      return { messages }
     },
 
     async commit(commits) {

@@ -79,13 +79,13 @@ export function createThreadVerbs(
      * The thread's row is deleted first: this waits for a commit that holds it, and the statements that
      * follow see the rows of that commit. A single statement would not see them and leave them behind.
      */
-    deleteThread: (id: ThreadId): Promise<DeletedThread | null> =>
+    deleteThread: (id: ThreadId): Promise<(DeletedThread & { incarnation: string }) | null> =>
       transaction(async (runInside) => {
-        const gone = await runInside(statements.deleteThread, [id])
-        if (gone.length === 0) return null
+        const [gone] = await runInside<{ incarnation: string }>(statements.deleteThread, [id])
+        if (gone === undefined) return null
         const [deleted] = await runInside<DeletedThread>(statements.deleteMessages, [id])
         for (const statement of statements.deleteRows) await runInside(statement, [id])
-        return { messages: deleted?.messages ?? 0 }
+        return { messages: deleted?.messages ?? 0, incarnation: gone.incarnation }
       }),
 
     async setThreadMetadata({ threadId, from, to }: MetadataChange) {
@@ -170,7 +170,7 @@ export function createThreadStatements(schema: string) {
     },
     deleteThread: statement(
       'delete-thread',
-      `DELETE FROM ${schema}.threads WHERE id = $1 RETURNING id`,
+      `DELETE FROM ${schema}.threads WHERE id = $1 RETURNING incarnation`,
     ),
     // Waits for a locked row, and then compares its current metadata, not those at the start of the
     // statement.

@@ -41,7 +41,7 @@ export const ledgerSql = {
   readThread: `SELECT ${threadColumns}, queue FROM threads WHERE id = ?`,
   readLedgerThread: `SELECT thread, id AS threadId, owner_id AS ownerId, seq, incarnation, mark,
     queue FROM threads WHERE id = ?`,
-  readKey: 'SELECT thread FROM threads WHERE id = ?',
+  readKey: 'SELECT thread, incarnation FROM threads WHERE id = ?',
   listThreads: `SELECT ${threadColumns} FROM threads WHERE owner_id = ? AND activity < ?
     ORDER BY activity DESC ${limit}`,
   listByArchive: `SELECT ${threadColumns} FROM threads WHERE owner_id = ? AND archived = ? AND activity < ?

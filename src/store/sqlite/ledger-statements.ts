@@ -45,7 +45,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     shares: prepareShareStatements(db),
     readThread: prepare<[ThreadId], StoredThreadRow>(sql.readThread),
     readLedgerThread: prepare<[ThreadId], LedgerThreadRecord>(sql.readLedgerThread),
-    readKey: prepare<[ThreadId], { thread: ThreadKey }>(sql.readKey),
+    readKey: prepare<[ThreadId], { thread: ThreadKey; incarnation: string }>(sql.readKey),
     listThreads: prepare<[OwnerId, before: number, limit: number], ListedThreadRow>(
       sql.listThreads,
     ),

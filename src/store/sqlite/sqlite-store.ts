@@ -188,15 +188,18 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
 
     async deleteThread(id) {
       const deleted = await write((statements) => {
-        const thread = statements.readKey.get(id)?.thread
-        if (thread === undefined) return null
+        const found = statements.readKey.get(id)
+        if (found === undefined) return null
+        const { thread, incarnation } = found
         deleteThreadShares(statements.shares, id)
-        return { messages: hideThread(statements, thread, createCounter(statements)()) }
+        const messages = hideThread(statements, thread, createCounter(statements)())
+        return { messages, incarnation }
       })
       if (deleted === null) return null
-      notifications.post([{ threadId: id, seq: 0 }])
+      const { messages, incarnation } = deleted
+      notifications.post([{ threadId: id, seq: 0, incarnation }])
       await removeHidden({ read, write })
-      return deleted
+      return { messages }
     },
 
     async commit(commits) {
