@@ -21,11 +21,25 @@ const gate: ReadGate = async (read) => {
 interface Follower {
   readonly after: number
   readonly got: number[]
+  /** Of which of the threads that have had the id. */
+  readonly thread: number
+  /** It joined those of the deleted thread, of whose deletion this process had not heard: it ends with them. */
+  readonly isAmongOld: boolean
+  hasEnded: boolean
   readonly leave: () => void
 }
 
-/** One process with followers, and another one that writes to the same thread; notifications may be lost. */
-async function play(random: Random): Promise<readonly [Follower, readonly number[]][]> {
+interface Played {
+  readonly followers: readonly Follower[]
+  /** The last seq of each thread that has had the id. */
+  readonly ends: readonly number[]
+}
+
+/**
+ * One process with followers, and another one that writes to the same thread and may delete it and create it again.
+ * The notification of a change may be lost, that of a deletion may be late.
+ */
+async function play(random: Random, isDeleted: boolean): Promise<Played> {
   const inner = memory()
   const clock = createScriptedClock()
   let notify: (notification: ChangeNotification) => void = () => undefined
@@ -42,6 +56,8 @@ async function play(random: Random): Promise<readonly [Follower, readonly number
   }
   const hub = createHub(store, clock)
   let end = 0
+  const ends: number[] = []
+  const late: (() => void)[] = []
   const commit = async () => {
     const text = 'x'.repeat(random.pick([1, 1, 1_000, 60_000]))
     const events = Array.from({ length: random.pick([1, 1, 3, 200]) }, (_, index) => ({
@@ -83,14 +99,21 @@ async function play(random: Random): Promise<readonly [Follower, readonly number
     },
     async 'somebody follows'() {
       const controller = new AbortController()
+      const leave = () => controller.abort()
       const after = random.int(end + 1)
-      const got: number[] = []
+      const thread = ends.length
+      const isOld = (other: Follower) => other.thread < thread && !other.hasEnded
+      const isAmongOld = late.length > 0 && (held.length > 0 || followers.some(isOld))
+      const follower = { after, got: [] as number[], thread, isAmongOld, hasEnded: false, leave }
+      followers.push(follower)
       void (async () => {
         for await (const { changes } of hub.follow(threadId, after, controller.signal, gate)) {
-          got.push(...changes.map(({ seq }) => seq))
+          follower.got.push(...changes.map(({ seq }) => seq))
         }
+        follower.hasEnded = !controller.signal.aborted
       })()
-      followers.push({ after, got, leave: () => controller.abort() })
+      // A bare seq does not tell which thread it belongs to, so the first read must be of this one.
+      await settled()
     },
     async 'a follower leaves'() {
       followers.splice(random.int(followers.length), 1)[0]?.leave()
@@ -98,30 +121,70 @@ async function play(random: Random): Promise<readonly [Follower, readonly number
     async 'time passes'() {
       await clock.advance(random.int(2_000))
     },
+    async 'a late notification arrives'() {
+      late.shift()?.()
+    },
+    async 'the thread is deleted and created again'() {
+      if (!isDeleted) return
+      // The order of the commits of this process and of their frames is not in question here.
+      for (const deliver of inFlight.splice(0)) deliver()
+      await settled()
+      const incarnation = (await inner.readPlace?.(threadId, 0))?.incarnation ?? ''
+      await inner.deleteThread(threadId)
+      ends.push(end)
+      end = 0
+      late.push(() => notify({ threadId, seq: 0, incarnation }))
+      if (random.chance(0.3)) late.pop()?.()
+      await commit()
+    },
   }
   await commit()
   for (let step = 0; step < 60; step++) {
     await random.pick(Object.values(actions))()
     if (random.chance(0.7)) await settled()
   }
+  for (const arrive of late) arrive()
   // What is in flight never ends: another process has taken over.
   await clock.advance(15_000)
   for (let round = 0; round < 20; round++) await settled()
   for (const { leave } of followers) leave()
   await settled()
-  return followers.map((follower) => [
-    follower,
-    Array.from({ length: end - follower.after }, (_, index) => follower.after + index + 1),
-  ])
+  return { followers, ends: [...ends, end] }
 }
+
+const between = (after: number, end: number): readonly number[] =>
+  Array.from({ length: Math.max(0, end - after) }, (_, index) => after + index + 1)
 
 it('[RS2 RS7] every follower gets every change once, whoever commits and whatever notification is lost', async () => {
   let followed = 0
   for (let seed = 1; seed <= 150; seed++) {
-    for (const [{ got, after }, expected] of await play(createRandom(seed))) {
+    const { followers, ends } = await play(createRandom(seed), false)
+    for (const { got, after } of followers) {
       followed++
-      expect(got, `seed ${seed}, after ${after}`).toEqual(expected)
+      expect(got, `seed ${seed}, after ${after}`).toEqual(between(after, ends[0] ?? 0))
     }
   }
   expect(followed).toBeGreaterThan(100)
+})
+
+it('[OP6] a follower gets changes of one thread only, and ends with it, though another has its id now', async () => {
+  let ended = 0
+  let stayed = 0
+  for (let seed = 1; seed <= 150; seed++) {
+    const { followers, ends } = await play(createRandom(seed), true)
+    for (const { got, after, thread, isAmongOld, hasEnded } of followers) {
+      if (isAmongOld) continue
+      const isLast = thread === ends.length - 1
+      const at = isLast ? (ends[thread] ?? 0) : (got.at(-1) ?? after)
+      expect({ got, hasEnded }, `seed ${seed}, thread ${thread}, after ${after}`).toEqual({
+        got: between(after, at),
+        hasEnded: !isLast,
+      })
+      expect(at).toBeLessThanOrEqual(ends[thread] ?? 0)
+      if (isLast) stayed++
+      else ended++
+    }
+  }
+  expect(ended).toBeGreaterThan(50)
+  expect(stayed).toBeGreaterThan(50)
 })

@@ -66,6 +66,11 @@ const readAgainMs = 250
 /** How long a follower may miss a change whose notification was lost because its process died. */
 const lookEveryMs = 5_000
 
+/** The thread was deleted, or another one with this id has not reached the follower's seq. */
+const isGone = (error: unknown): boolean =>
+  error instanceof HoldfastError &&
+  (error.code === 'thread-not-found' || error.code === 'bad-request')
+
 export function createHub(store: Store, clock: Clock = systemClock): Hub {
   const liveWindows = new Map<ThreadId, LiveWindow>()
   let followers = 0
@@ -257,6 +262,7 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
       const liveWindow = hold(threadId)
       followers++
       lookLater()
+      let hasBegun = false
       try {
         // The end of the thread when it was last read for this follower.
         let end: Seq = after
@@ -279,6 +285,7 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
         let frame: Frame = covers(liveWindow, after)
           ? nothing(liveWindow, after)
           : await readOlder(after)
+        hasBegun = true
         let at = after
         let incarnation = ''
         while (!signal.aborted) {
@@ -300,6 +307,8 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
             await patiently(() => refresh(threadId, liveWindow), signal)
           } else await nextChange(liveWindow, signal)
         }
+      } catch (error) {
+        if (!hasBegun || !isGone(error)) throw error
       } finally {
         if (--followers === 0) lookNoMore()
         letGo(threadId, liveWindow)
