@@ -99,12 +99,9 @@ export type { RecordedData, RecordedPart, RecordedSource } from './engine/record
 export type { RecordingResponseOptions } from './engine/record/recording-response.ts'
 export type { ResolveRequest, ResolveResult } from './engine/calls/resolve.ts'
 export type { ContinueResult } from './engine/run/resume.ts'
-export type {
-  NamedSendRequest,
-  RegenerateRequest,
-  SendRequest,
-  SendResult,
-} from './engine/input/send.ts'
+export type { SendResult } from './engine/input/begin-answer.ts'
+export type { RegenerateRequest } from './engine/input/regenerate.ts'
+export type { NamedSendRequest, SendRequest } from './engine/input/send.ts'
 export type { SentBefore } from './engine/input/sent-before.ts'
 export type { Feedback, FeedbackRating } from './core/feedback.ts'
 export type { FeedbackResult, FeedbackToGive } from './engine/threads/give-feedback.ts'

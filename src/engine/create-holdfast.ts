@@ -48,13 +48,9 @@ import { readModelMessages } from './record/resume-recorded.ts'
 import { type ResolveResult, resolveCall } from './calls/resolve.ts'
 import { type ContinueResult, continueTurn } from './run/resume.ts'
 import { isRunLost } from './run/append-refusal.ts'
-import {
-  type RegenerateRequest,
-  regenerate,
-  type SendRequest,
-  type SendResult,
-  send,
-} from './input/send.ts'
+import type { SendResult } from './input/begin-answer.ts'
+import { type RegenerateRequest, regenerate } from './input/regenerate.ts'
+import { type SendRequest, send } from './input/send.ts'
 import { type StopResult, stopRun } from './run/stop.ts'
 import { findThread, ownerIn, type ThreadScope } from './thread-scope.ts'
 import type { Frame } from './follow/live-window.ts'

@@ -1,45 +1,20 @@
-import { type NewEvent, numberEvents } from '../../core/event.ts'
-import { foldThread } from '../../core/fold-thread.ts'
-import { emptyTurn, foldTurn } from '../../core/fold-turn.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
-import type { MessageId, OwnerId, Seq, ThreadId } from '../../core/ids.ts'
+import type { MessageId, OwnerId, ThreadId } from '../../core/ids.ts'
 import type { Json } from '../../core/json.ts'
-import {
-  hasOmittedOutput,
-  type Message,
-  type Turn,
-  type TurnEnding,
-  type UserPart,
-} from '../../core/message.ts'
-import { planTurnEnd } from '../../core/plan-turn-end.ts'
-import { firstReady } from '../../core/queue.ts'
-import type { InputMode, InputQueue, NewInput } from '../../core/queued-input.ts'
-import { pauseOf } from '../clock.ts'
-import type { Begin, Engine, Work } from '../engine.ts'
-import { earlierVersions, type MessageVersion } from '../../core/versions.ts'
+import { hasOmittedOutput, type Message, type UserPart } from '../../core/message.ts'
+import type { InputMode, NewInput } from '../../core/queued-input.ts'
+import { earlierVersions } from '../../core/versions.ts'
 import { withDefined } from '../../core/with-defined.ts'
-import { fitChoices, storedChoices } from '../agent/choices.ts'
 import type { WhenBusy } from '../../protocol/chat-body.ts'
-import { enqueue, findQueued, type QueuedResult, idTaken } from './queue-input.ts'
-import { readDownTo } from '../threads/read-latest.ts'
-import { takeOver } from '../run/recover.ts'
-import { retryWhileStale } from '../../store/retry-while-stale.ts'
-import { noModel } from '../agent/no-model.ts'
-import { stopRun } from '../run/stop.ts'
-import { type NewThreadRequest, toNewThread } from '../threads/new-thread.ts'
-import {
-  findSentBefore,
-  hasJoined,
-  isMessage,
-  joined,
-  repeated,
-  type SentBefore,
-  turnOf,
-} from './sent-before.ts'
-import type { ThreadToCreate } from '../../store/plan-commit.ts'
+import { fitChoices } from '../agent/choices.ts'
+import type { Engine } from '../engine.ts'
 import { isOther, type ThreadScope } from '../thread-scope.ts'
-import { planHiding } from '../threads/show-version.ts'
+import { type NewThreadRequest, toNewThread } from '../threads/new-thread.ts'
+import { readDownTo } from '../threads/read-latest.ts'
 import { toGivenJson } from '../to-json.ts'
+import { beginAnswer, type SendResult, type WorkFor } from './begin-answer.ts'
+import { findQueued, idTaken } from './queue-input.ts'
+import { findSentBefore, hasJoined, isMessage, joined, repeated, turnOf } from './sent-before.ts'
 
 /** The arguments of `send`. */
 export interface SendRequest extends ThreadScope {
@@ -67,34 +42,6 @@ export interface SendRequest extends ThreadScope {
 export type NamedSendRequest = Omit<SendRequest, 'message'> & {
   readonly message: SendRequest['message'] & { readonly id: MessageId }
 }
-
-/** The arguments of `regenerate`. */
-export interface RegenerateRequest extends ThreadScope {
-  readonly threadId: ThreadId
-  /** The turn to regenerate, or the message it answered; without it, the last turn. */
-  readonly messageId?: MessageId
-  /** See `SendRequest`. @default those of the answer that is regenerated */
-  readonly choices?: Json
-  /**
-   * `interrupt`: a running turn is stopped first. Otherwise the request is refused while one runs.
-   * @default 'reject'
-   */
-  readonly whenBusy?: 'interrupt' | 'reject'
-}
-
-/** `after`: following from this seq shows the turn from its beginning. */
-export type SendResult =
-  | {
-      readonly kind: 'started'
-      readonly turnId: MessageId
-      readonly after: Seq
-      /** The turn as it was stored: followed from its `lastSeq` on, nothing of it is missed. */
-      readonly turn: Turn
-    }
-  | SentBefore
-  | { readonly kind: 'run-active'; readonly turnId: MessageId }
-  | { readonly kind: 'no-thread' }
-  | QueuedResult
 
 /** With `work`, the answer is not produced by the engine's loop, but by `work`, and recorded. */
 export async function send(
@@ -136,7 +83,7 @@ export async function send(
     if (isChosen) chosen = await engine.offer.fit(ownerId, choices, async () => content.parts)
     isAdmitted = true
   }
-  return attempt(
+  return beginAnswer(
     engine,
     {
       threadId,
@@ -225,179 +172,6 @@ const isSameContent = (
 ): boolean =>
   stored.role !== 'assistant' &&
   JSON.stringify([stored.parts, stored.metadata]) === JSON.stringify([parts, metadata])
-
-export type WorkFor = (turnId: MessageId) => Work
-
-export async function regenerate(engine: Engine, request: RegenerateRequest): Promise<SendResult> {
-  const { threadId, messageId, whenBusy = 'reject', ownerId } = request
-  const { offer, options } = engine
-  const chosen =
-    request.choices === undefined ? undefined : await fitChoices(engine, request.choices)
-  return attempt(engine, { threadId, whenBusy }, async () => {
-    const fits = (message: Message) =>
-      message.role === 'assistant' &&
-      (messageId === undefined || message.id === messageId || message.replyTo === messageId)
-    const read = await readDownTo(engine.store, threadId, fits)
-    if (read === null || isOther(read.ownerId, ownerId)) return { kind: 'no-thread' }
-    const turn = read.messages.at(-1)
-    if (!read.found || turn?.role !== 'assistant') {
-      throw new HoldfastError('message-not-found', 'There is no answer to regenerate.')
-    }
-    if (!read.isOneRead) return null
-    const { replyTo } = turn
-    const partsOf = async (): Promise<readonly UserPart[]> => {
-      const question = replyTo === null ? null : await engine.store.readMessage(threadId, replyTo)
-      return question === null || question.role === 'assistant' ? [] : question.parts
-    }
-    return {
-      ownerId: read.ownerId,
-      choices:
-        chosen === undefined
-          ? await storedChoices(options.choices, turn)
-          : await offer.fit(read.ownerId, chosen, partsOf),
-      seq: read.seq,
-      queue: read.queue,
-      last: read.messages[0],
-      replaced: read,
-      versionOf: earlierVersions(turn),
-      replyTo,
-      events: [],
-      history: null,
-    }
-  })
-}
-
-interface Plan {
-  readonly ownerId: OwnerId
-  readonly choices: Json | undefined
-  readonly seq: Seq
-  /** The inputs that wait at `seq`. */
-  readonly queue: InputQueue
-  readonly last: Message | undefined
-  /** The replaced messages, newest first, and the seq of the message before them. */
-  readonly replaced: { readonly messages: readonly Message[]; readonly after: Seq } | null
-  /** The versions of the answer. */
-  readonly versionOf?: readonly MessageVersion[]
-  readonly replyTo: MessageId | null
-  readonly events: readonly NewEvent[]
-  /** All messages before the events, oldest first, if they have been read. */
-  readonly history: readonly Message[] | null
-}
-
-interface Attempt extends Pick<SendRequest, 'threadId'> {
-  readonly create?: Omit<ThreadToCreate, 'at'>
-  readonly whenBusy: WhenBusy
-  /** The message as a queued input. Absent: it cannot be queued, because it replaces something. */
-  readonly toInput?: (mode: InputMode) => NewInput
-}
-
-/**
- * Stores the message, ends a turn that was still waiting (AP8) and begins the run, all in one commit; or, while a turn
- * runs, stores it as a queued input (IN1). A message that is refused is not stored, and one that is stored is answered
- * (LG6, RS5).
- */
-async function attempt(
-  engine: Engine,
-  { threadId, create, whenBusy, toInput }: Attempt,
-  plan: () => Promise<Plan | SendResult | null>,
-  work?: WorkFor,
-): Promise<SendResult> {
-  if (work === undefined && !engine.agents.canAnswer) throw noModel()
-  const recorded = work === undefined ? {} : ({ recorded: true } as const)
-  return retryWhileStale(pauseOf(engine.clock), async (): Promise<SendResult | 'stale'> => {
-    const planned = await plan()
-    if (planned === null) return 'stale'
-    if ('kind' in planned) return planned
-    const { last, replaced, replyTo, seq, ownerId, choices, queue, versionOf } = planned
-    const left = last?.role === 'assistant' && last.progress.status !== 'ended' ? last : null
-    const isRunning = left?.progress.status === 'running'
-    const whileBusy = async (turnId: MessageId): Promise<SendResult | 'stale'> => {
-      if (toInput === undefined && whenBusy === 'interrupt') {
-        await stopRun(engine, threadId)
-        return 'stale'
-      }
-      if (left === null || toInput === undefined || whenBusy === 'reject') {
-        return { kind: 'run-active', turnId }
-      }
-      const input = toInput(whenBusy)
-      return enqueue(engine, { threadId, expectedSeq: seq, queue, input, turn: left })
-    }
-    // The process of the run may be dead. Then the turn is taken over, and this message waits for it.
-    if (isRunning && (await takeOver(engine, threadId, !engine.agents.canAnswer))) {
-      return whenBusy === 'reject' ? { kind: 'run-active', turnId: left.id } : 'stale'
-    }
-    // Inputs that are queued behind a turn that waits for a person are not overtaken, except by an interrupt.
-    const isBehind = toInput !== undefined && firstReady(queue) !== undefined
-    if (left !== null && isBehind && whenBusy !== 'interrupt') return whileBusy(left.id)
-    // A turn of the engine's loop has a lease for as long as it runs. If the lease expires between these two reads, the
-    // turn is taken over; beginning a new turn over it would break off an answer that a person waits for (CR5).
-    if (isRunning && left.recorded !== true) return whileBusy(left.id)
-    const own = engine.runs.get(threadId)
-    if (isRunning && own?.turnId === left.id) return whileBusy(left.id)
-    const at = engine.clock.now()
-    const turnId = engine.newMessageId()
-    const before: readonly NewEvent[] = [
-      ...(left === null ? [] : planTurnEnd(left, endingOf(left, planned), at)),
-      ...(replaced === null
-        ? []
-        : [planHiding(replaced.messages.toReversed(), replaced.after, at)]),
-      ...planned.events,
-    ]
-    const started = withDefined(
-      { type: 'turn-started', turnId, at, replyTo, ...recorded } as const,
-      { choices, versionOf },
-    )
-    const result = await engine.begin({
-      threadId,
-      ownerId,
-      turnId,
-      how: 'sent',
-      events: [...before, started],
-      expectedSeq: seq,
-      isIdle: !isRunning,
-      ...(create === undefined ? {} : { create: { ...create, at } }),
-      ...(work === undefined ? {} : { work: work(turnId) }),
-      turns: left === null ? [] : [left],
-      queue,
-      // Messages that are closed or retired here have changed since they were read.
-      ...(before.length > planned.events.length ? {} : toHistory(planned)),
-    })
-    if (result.kind === 'appended') {
-      const { seq: first } = result
-      const turn = foldTurn(emptyTurn(turnId, first, at), [{ ...started, seq: first }])
-      return { kind: 'started', turnId, after: first - 1, turn }
-    }
-    if (result.kind === 'leased') {
-      return isRunning ? whileBusy(result.turnId) : { kind: 'run-active', turnId: result.turnId }
-    }
-    if (result.kind === 'no-thread') return { kind: 'no-thread' }
-    if (result.kind === 'illegal' && result.subject === 'message' && result.id !== turnId) {
-      throw idTaken()
-    }
-    if (result.kind === 'stale') return result.kind
-    throw new HoldfastError('store-failed', `The message could not be stored: ${result.kind}.`)
-  })
-}
-
-/** With the expected seq, the messages read and the events added are the whole history. */
-function toHistory({ seq, events, history }: Plan): Pick<Begin, 'history'> {
-  if (history === null) return {}
-  const { messages } = foldThread(
-    { seq, messages: history },
-    numberEvents(events, seq + 1).map((event) => ({ kind: 'event', seq: event.seq, event })),
-  )
-  return { history: messages }
-}
-
-/**
- * A running turn of the engine's loop holds a lease and is not touched; one without a lease is a loop of the host
- * application that was broken off.
- */
-function endingOf(left: Turn, { events }: Plan): TurnEnding {
-  if (left.progress.status !== 'waiting') return { kind: 'interrupted' }
-  // Without a message of its own the answer is regenerated.
-  return events.length === 0 ? { kind: 'superseded', by: 'regenerate' } : { kind: 'superseded' }
-}
 
 /** Whether the read contains the whole thread, with every result: then the prompt needs no second read. */
 const isWholeHistory = (read: {

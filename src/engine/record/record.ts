@@ -27,7 +27,8 @@ import {
   type RecordRequest,
 } from './record-request.ts'
 import { readLatest } from '../threads/read-latest.ts'
-import { type SendResult, send } from '../input/send.ts'
+import type { SendResult } from '../input/begin-answer.ts'
+import { send } from '../input/send.ts'
 
 /** The HTTP response of a recording, whatever the result of the request. */
 export interface WithResponse {

@@ -1,5 +1,6 @@
 import { type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts'
-import type { NamedSendRequest, SendResult } from '../../engine/input/send.ts'
+import type { SendResult } from '../../engine/input/begin-answer.ts'
+import type { NamedSendRequest } from '../../engine/input/send.ts'
 import { userText } from './check-views.ts'
 import type { Cluster } from './cluster.ts'
 import { someFile } from './file-actions.ts'
