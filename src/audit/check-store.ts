@@ -142,19 +142,26 @@ interface Finding {
 
 /** One pass over all threads, or over one, in one snapshot. */
 async function* findProblems(
-  { audit, now, shared }: CheckContext,
+  { store, audit, now, shared }: CheckContext,
   only?: ThreadId,
   onRows: (rows: number) => void = () => {},
 ): AsyncGenerator<Finding> {
   let check: ThreadCheck | undefined
-  const finish = (): Finding | undefined =>
-    check === undefined ? undefined : { thread: check.thread, problems: check.finish() }
+  const finish = async (): Promise<Finding | undefined> => {
+    if (check === undefined) return undefined
+    const { thread } = check
+    const problems: Problem[] = []
+    for (const problem of check.finish()) {
+      if (await isReal(store, thread, problem)) problems.push(problem)
+    }
+    return { thread, problems }
+  }
   for await (const rows of audit.scan(only)) {
     onRows(rows.length)
     for (const row of rows) {
       switch (row.kind) {
         case 'thread': {
-          const finding = finish()
+          const finding = await finish()
           if (finding !== undefined) yield finding
           check = new ThreadCheck(row, now(), shared.get(row.threadId))
           break
@@ -179,6 +186,16 @@ async function* findProblems(
       }
     }
   }
-  const finding = finish()
+  const finding = await finish()
   if (finding !== undefined) yield finding
+}
+
+/** A file that is gone, or another's, is not used by whoever names it (FL2). */
+async function isReal(
+  { files }: Store,
+  { ownerId }: AuditThread,
+  { kind, fileId }: Problem,
+): Promise<boolean> {
+  if (kind !== 'missing-file-use' || fileId === undefined) return true
+  return (await files?.read(fileId))?.ownerId === ownerId
 }

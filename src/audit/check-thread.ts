@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto'
 import { isTurnEvent } from '../core/event.ts'
+import type { FileId } from '../core/file.ts'
 import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
+import { filesInMessage, mayNameFiles } from '../core/named-files.ts'
 import {
   firstReady,
   foldQueue,
@@ -11,6 +13,7 @@ import {
 } from '../core/queue.ts'
 import type { InputQueue } from '../core/queued-input.ts'
 import type { AuditEvent, AuditMessage, AuditThread, RowChange } from '../store/audit.ts'
+import { readUserRow } from '../store/user-row.ts'
 import { compareCalls, type ExpectedTurn } from './compare-calls.ts'
 import { VersionCheck } from './check-versions.ts'
 import { OpenTurn } from './open-turn.ts'
@@ -49,6 +52,8 @@ export class ThreadCheck {
   readonly #versions = new VersionCheck()
   #hasOpenTurn = false
   #runsTurn = false
+  /** The files that its messages, calls and queued inputs refer to. */
+  readonly #files = new Set<FileId>()
 
   constructor(
     thread: AuditThread,
@@ -69,7 +74,13 @@ export class ThreadCheck {
     this.#lastMessage = row
     this.#versions.addMessage(row)
     this.#checkIds(row)
+    for (const { files = [] } of row.calls) this.#addFiles(files)
     if (role !== 'assistant') {
+      if (mayNameFiles(row.body ?? '')) {
+        this.#addFiles(
+          filesInMessage(readUserRow({ ...row, id: messageId, at: 0, versions: null })),
+        )
+      }
       const added = {
         type: 'message-added',
         messageId,
@@ -92,6 +103,7 @@ export class ThreadCheck {
     if (turn === null) this.#findUnreadable(row)
     else this.#checkTurn({ row, turn, settledBy: new Map() })
     for (const id of turn === null ? [] : joinedInputs(turn)) this.#joined.add(id)
+    if (turn !== null && mayNameFiles(row.body ?? '')) this.#addFiles(filesInMessage(turn))
   }
 
   addEvent(row: AuditEvent): void {
@@ -148,6 +160,7 @@ export class ThreadCheck {
     for (const { change, ...problem } of this.#versions.find()) this.#find(problem, [change])
     this.#checkEnd()
     this.#checkQueue()
+    this.#checkFiles()
     return this.#problems
   }
 
@@ -166,6 +179,7 @@ export class ThreadCheck {
     const { turn } = open
     this.#checkTurn({ row, turn, settledBy })
     for (const id of joinedInputs(turn)) this.#joined.add(id)
+    this.#addFiles(filesInMessage(turn))
     const { lease, threadId } = this.thread
     if (lease?.turnId === messageId && turn.progress.status === 'running') this.#runsTurn = true
     const stuck = open.findStuck(lease, this.#now)
@@ -212,6 +226,35 @@ export class ThreadCheck {
     if (!isStuck || lease !== null) return
     const what = 'Inputs are queued, but no turn runs or waits.'
     this.#problems.push({ kind: 'stuck-queue', threadId, what, mend: { kind: 'hold-queue' } })
+  }
+
+  #addFiles(ids: Iterable<FileId>): void {
+    for (const id of ids) this.#files.add(id)
+  }
+
+  /**
+   * A file without a use would be collected although a message refers to it; whether it is there, and whose it is, the
+   * caller finds out. A use that nothing refers to keeps a file that nobody can see. That is not looked for while a
+   * turn is open, whose tools may have made files for results that are not stored yet, nor where something could not be
+   * read.
+   */
+  #checkFiles(): void {
+    const { files: uses, queue } = this.thread
+    if (uses === undefined) return
+    for (const input of parseQueue(queue)) this.#addFiles(filesInMessage(input))
+    const isClear = this.#problems.length === 0 && !this.#hasOpenTurn && this.thread.lease === null
+    const used = new Set(uses)
+    for (const fileId of this.#files) {
+      if (used.has(fileId)) continue
+      const what =
+        'A message refers to this file, but its use is not recorded: it would be deleted.'
+      this.#find({ kind: 'missing-file-use', fileId, what }, [{ kind: 'use-file', fileId }])
+    }
+    for (const fileId of isClear ? used : []) {
+      if (this.#files.has(fileId)) continue
+      const what = 'The use of this file is recorded, but nothing in the thread refers to it.'
+      this.#find({ kind: 'unnamed-file-use', fileId, what }, [{ kind: 'release-file', fileId }])
+    }
   }
 
   #addUnseen(row: AuditEvent): void {

@@ -1,3 +1,4 @@
+import type { FileId } from '../core/file.ts'
 import type { CallId, MessageId, Seq } from '../core/ids.ts'
 import type { RowChange } from '../store/audit.ts'
 
@@ -31,6 +32,8 @@ export type ProblemKind =
   | 'unreadable-body'
   | 'unreadable-event'
   | 'unreadable-json'
+  | 'missing-file-use'
+  | 'unnamed-file-use'
 
 /** One problem of a check, and how it can be repaired. */
 export interface Problem {
@@ -40,6 +43,7 @@ export interface Problem {
   readonly messageId?: MessageId
   readonly callId?: CallId
   readonly seq?: Seq
+  readonly fileId?: FileId
   readonly what: string
   readonly mend: Mend
 }
@@ -61,4 +65,5 @@ export const isSameProblem = (left: Problem, right: Problem): boolean =>
   left.threadId === right.threadId &&
   left.messageId === right.messageId &&
   left.callId === right.callId &&
-  left.seq === right.seq
+  left.seq === right.seq &&
+  left.fileId === right.fileId

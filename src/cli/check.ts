@@ -56,12 +56,13 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
 }
 
 function describe(problem: Problem, isMended: boolean, { paint }: Terminal): string {
-  const { kind, threadId, messageId, callId, seq, what } = problem
+  const { kind, threadId, messageId, callId, seq, fileId, what } = problem
   const place = [
     threadId === null ? undefined : `thread ${threadId}`,
     messageId === undefined ? undefined : `message ${messageId}`,
     callId === undefined ? undefined : `call ${callId}`,
     seq === undefined ? undefined : `seq ${seq}`,
+    fileId === undefined ? undefined : `file ${fileId}`,
   ].filter((part) => part !== undefined)
   const state = isMended ? paint('green', 'mended ') : paint('red', 'damaged')
   return `${state} ${kind}: ${[...place, oneLine(what)].join(', ')}`

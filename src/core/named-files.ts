@@ -41,6 +41,9 @@ function* filesInOutput(output: CallOutput): Generator<FileId> {
   if (output.kind === 'inline') yield* filesInJson(output.value)
 }
 
+/** False: no value with this JSON text refers to a file. Much cheaper than looking at all its strings. */
+export const mayNameFiles = (text: string): boolean => text.includes('/api/files/file_')
+
 /** The files whose addresses are strings in a value, at any depth. */
 export function* filesInJson(value: Json): Generator<FileId> {
   // No recursion: a value from outside may be deeper than the stack.

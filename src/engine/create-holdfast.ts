@@ -34,6 +34,7 @@ import { createFiles, type Files } from './files/files.ts'
 import { type Hooks, safely } from './telemetry/hooks.ts'
 import { createHub, type ReadGate } from './follow/hub.ts'
 import { createLibrary, type Library } from './library.ts'
+import { createSearchFiller } from './threads/search-filler.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 import { assertReady } from './readiness.ts'
 import { type AgentDescription, createOffer } from './agent/offered-models.ts'
@@ -261,6 +262,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
   }
 
   const newThreadId = () => parseThreadId(newId('thread'))
+  const filler = createSearchFiller(store)
 
   const holdfast: Holdfast = {
     store,
@@ -270,7 +272,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
       checkNames('describeAgent', scope, ['ownerId'])
       return offer.describe(scope.ownerId)
     },
-    ...createLibrary(engine, newThreadId),
+    ...createLibrary(engine, newThreadId, filler),
     files,
     rename: (threadId, title) => {
       warnDeprecated('`rename`', '`threads.update(threadId, { title })`')
@@ -336,10 +338,12 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
       const done = settled().finally(() => finished.abort())
       await Promise.race([done, wait(clock, graceMs, finished.signal)])
       engine.titles.stop()
+      const isFilled = filler.stop()
       engine.handOver()
       committer.stopWaiting()
       await settled()
       await engine.titles.settled()
+      await isFilled
       // Leases are renewed until the last run is over: a run in its grace period must not be taken over.
       stopHeart()
       unwatch()

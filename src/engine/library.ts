@@ -26,6 +26,7 @@ import { createQueues, type Queues } from './input/queues.ts'
 import { createShares, type Shares } from './threads/shares.ts'
 import { type ShowResult, showVersion } from './threads/show-version.ts'
 import { search, type SearchPage, type SearchRequest } from './threads/search.ts'
+import type { SearchFiller } from './threads/search-filler.ts'
 import {
   createThreads,
   deleteOwner,
@@ -92,6 +93,12 @@ export interface Library {
   ): Promise<MessagesPage<Format> | null>
   /** Finds words in the titles and texts of an owner's threads, as they are visible now; newest first. */
   search(request: SearchRequest): Promise<SearchPage>
+  /**
+   * Begins to fill the index of search for an owner, in the background: so that the first search of a person with a long
+   * history need not wait for it. The server does so when a person lists their threads. Once for each owner; further
+   * calls do nothing.
+   */
+  prepareSearch(ownerId: string): void
   /** Stores a message, an assistant's too, without answering it. */
   post(threadId: string, message: PostedMessage, options?: PostOptions): Promise<PostResult>
   /**
@@ -121,14 +128,19 @@ const queryNames = [
   ...(['sdk', 'toolNames', 'basePath'] as const),
 ]
 
-export function createLibrary(engine: Engine, newThreadId: () => ThreadId): Library {
+export function createLibrary(
+  engine: Engine,
+  newThreadId: () => ThreadId,
+  filler: SearchFiller,
+): Library {
   const { store } = engine
   return {
     threads: createThreads(engine, newThreadId),
     queues: createQueues(engine),
     shares: createShares(engine),
     messages: (threadId, query = {}) => readMessages(engine, threadId, query),
-    search: (request) => search(store, request),
+    search: (request) => search(store, filler, request),
+    prepareSearch: (ownerId) => filler.prepare(parseOwnerId(ownerId)),
     post: (threadId, message, options) => postMessage(engine, threadId, message, options),
     show: (threadId, version, scope) => showVersion(engine, threadId, version, scope),
     giveFeedback: (messageId, feedback) => giveFeedback(engine, messageId, feedback),

@@ -17,10 +17,10 @@ type StepRule = 'loose' | 'exact'
 export function toSteps(parts: readonly MessagePart[], rule: StepRule): readonly OldStep[] {
   const isMarked = rule === 'loose' && parts.some((part) => part.type === 'step-start')
   const steps: OldPart[][] = []
-  let current: OldPart[] = []
+  let current = openStep()
   const close = () => {
-    if (current.length > 0) steps.push(current)
-    current = []
+    if (current.parts.length > 0) steps.push(current.parts)
+    current = openStep()
   }
   for (const part of parts) {
     if (part.type === 'step-start') {
@@ -29,21 +29,41 @@ export function toSteps(parts: readonly MessagePart[], rule: StepRule): readonly
     }
     if (!isMarked && 'text' in part && part.text === '') continue
     if (!isMarked && beginsStep(part, current, rule)) close()
-    current.push(part)
+    addPart(current, part)
   }
   close()
   return steps.map(toStep)
 }
 
-function beginsStep(part: OldPart, step: readonly OldPart[], rule: StepRule): boolean {
-  const lastCall = step.findLast((other) => other.type === 'call')
+/**
+ * The step that parts are added to, with what `beginsStep` has to know of them: searched for in the parts at every
+ * part, a turn of thousands of calls would take seconds (OP7).
+ */
+interface OpenStep {
+  readonly parts: OldPart[]
+  hasCall: boolean
+  hasText: boolean
+  /** The step that its last numbered part was in. */
+  index: number | undefined
+}
+
+const openStep = (): OpenStep => ({ parts: [], hasCall: false, hasText: false, index: undefined })
+
+function addPart(step: OpenStep, part: OldPart): void {
+  step.parts.push(part)
+  if (part.type === 'call') step.hasCall = true
+  if (part.type === 'text') step.hasText = true
+  if (isNumbered(part)) step.index = part.step
+}
+
+function beginsStep(part: OldPart, step: OpenStep, rule: StepRule): boolean {
+  const { hasCall: isCalling, hasText, index } = step
   // A message that joined the turn stands behind the step that it followed (IN3).
   if (part.type === 'call' || part.type === 'steering') {
-    const index = step.findLast(isNumbered)?.step
     return index !== undefined && part.step !== undefined && index !== part.step
   }
-  if (rule === 'exact') return step.some((other) => other.type === 'call' || other.type === 'text')
-  return lastCall !== undefined && (part.type === 'text' || part.type === 'reasoning')
+  if (rule === 'exact') return isCalling || hasText
+  return isCalling && (part.type === 'text' || part.type === 'reasoning')
 }
 
 function toStep(parts: readonly OldPart[]): OldStep {
@@ -70,34 +90,63 @@ export function addListedCalls(
 ): readonly OldStep[] {
   if (listed.length === 0) return steps
   if (!steps.some(hasCall)) return [...toSteps(listed, 'loose'), ...steps]
-  const next = steps.map((step) => ({ ...step, parts: [...step.parts] }))
-  const placed = new Set<OldPart>()
-  let last: OldCall | undefined
+  const slots = steps.map((step) => step.parts.map(toSlot))
+  const find = indexCalls(slots.flat())
+  // A call that is not among the parts stands behind the one before it in the list; the first, before all calls.
+  const first: OldCall[] = []
+  let behind = first
   for (const call of listed) {
-    const isStored = (part: OldPart): part is OldCall =>
-      part.type === 'call' && !placed.has(part) && isSameCall(part, call)
-    const home = next.find(({ parts }) => parts.some(isStored))
-    if (home !== undefined) {
-      const at = home.parts.findIndex(isStored)
-      const stored = home.parts[at] as OldCall
-      last = hasEnded(stored) ? stored : toEnded(stored, call)
-      home.parts[at] = last
-    } else {
-      const isBefore = (part: OldPart) =>
-        last === undefined ? part.type === 'call' : part === last
-      const step = next.find(({ parts }) => parts.some(isBefore))
-      step?.parts.splice(step.parts.findIndex(isBefore) + (last === undefined ? 0 : 1), 0, call)
-      last = call
+    const slot = find(call)
+    if (slot === undefined) {
+      behind.push(call)
+      continue
     }
-    placed.add(last)
+    slot.isPlaced = true
+    if (!hasEnded(slot.part)) slot.part = toEnded(slot.part, call)
+    behind = slot.behind
   }
-  return next
+  return steps.map((step, index) => ({
+    ...step,
+    parts: (slots[index] ?? []).flatMap((slot) => {
+      const before = slot.part.type === 'call' ? first.splice(0) : []
+      return [...before, slot.part, ...slot.behind]
+    }),
+  }))
 }
 
-/** By id where both have one; otherwise each stored call matches one of its tool in the list. */
-function isSameCall(stored: OldCall, listed: OldCall): boolean {
-  if (stored.id !== undefined && listed.id !== undefined) return stored.id === listed.id
-  return stored.name === listed.name
+/** A part of a message, and the calls from a list that are inserted behind it. */
+interface PartSlot<Part extends OldPart = OldPart> {
+  part: Part
+  readonly behind: OldCall[]
+  isPlaced: boolean
+}
+
+const toSlot = (part: OldPart): PartSlot => ({ part, behind: [], isPlaced: false })
+
+/**
+ * Finds the first call among the parts that a listed one is and that no other was: by id where both have one;
+ * otherwise each of the parts matches one of its tool in the list. By index: compared one by one, the calls of a long
+ * turn would take seconds (OP7).
+ */
+function indexCalls(slots: readonly PartSlot[]) {
+  const calls = slots.filter((slot): slot is PartSlot<OldCall> => slot.part.type === 'call')
+  const order = new Map(calls.map((slot, nth) => [slot, nth]))
+  const byId = Map.groupBy(calls, ({ part }) => part.id)
+  const byName = Map.groupBy(calls, ({ part }) => part.name)
+  const nameless = Map.groupBy(byId.get(undefined) ?? [], ({ part }) => part.name)
+  // Taken from the front, so that each is passed over once.
+  for (const list of [byId, byName, nameless]) for (const found of list.values()) found.reverse()
+  const next = (found: PartSlot<OldCall>[] = []): PartSlot<OldCall> | undefined => {
+    while (found.at(-1)?.isPlaced === true) found.pop()
+    return found.at(-1)
+  }
+  return ({ id, name }: OldCall): PartSlot<OldCall> | undefined => {
+    if (id === undefined) return next(byName.get(name))
+    const same = next(byId.get(id))
+    const unnamed = next(nameless.get(name))
+    if (same === undefined || unnamed === undefined) return same ?? unnamed
+    return (order.get(same) ?? 0) < (order.get(unnamed) ?? 0) ? same : unnamed
+  }
 }
 
 /** Complete arguments are preferred, whichever of the two has them. */

@@ -27,9 +27,11 @@ export interface UsedSearch {
   readonly results: readonly FoundText[]
   /** There is more than the first page. */
   readonly hasMore: boolean
+  /** False: the server is still filling its index, and older messages may be missing from the results. */
+  readonly isComplete: boolean
 }
 
-const nothing: UsedSearch = { status: 'idle', results: [], hasMore: false }
+const nothing: UsedSearch = { status: 'idle', results: [], hasMore: false, isComplete: true }
 /** The search waits until the user pauses typing. */
 const pauseMs = 150
 
@@ -59,11 +61,15 @@ export function useSearch(query: string): UsedSearch {
   return found.query === wanted ? found.page : { ...found.page, status: 'searching' }
 }
 
+/** A server of an older version waits until its index is complete, and does not say so. */
+type FoundPage = Pick<UsedSearch, 'results' | 'hasMore'> & Partial<Pick<UsedSearch, 'isComplete'>>
+
 async function ask(api: Api, query: string, signal: AbortSignal): Promise<UsedSearch> {
   try {
     const path = `/api/search?q=${encodeURIComponent(query)}`
-    const page = await api.get<Pick<UsedSearch, 'results' | 'hasMore'>>(path, signal)
-    return { status: 'ready', results: page.results, hasMore: page.hasMore }
+    const page = await api.get<FoundPage>(path, signal)
+    const { results, hasMore, isComplete = true } = page
+    return { status: 'ready', results, hasMore, isComplete }
   } catch {
     return { ...nothing, status: 'failed' }
   }

@@ -1,3 +1,5 @@
+import type { FileId } from '../core/file.ts'
+import { filesInJson, mayNameFiles } from '../core/named-files.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { CallLifecycle } from '../core/lifecycle.ts'
 import type {
@@ -24,6 +26,8 @@ export interface AuditTables<Key> {
     readonly seq: Seq
     readonly queue: string
     readonly lease: AuditLease | null
+    /** A list of ids, as JSON text. */
+    readonly files: string
   }
   /** In order of seq. */
   readonly messages: Omit<AuditMessage, 'kind' | 'isOpen' | 'isRetired' | 'calls'> & {
@@ -139,7 +143,8 @@ export async function* mergeAuditRows<Key>(
       continue
     }
     const { threadId, ownerId, seq, queue, lease } = thread
-    rows.push({ kind: 'thread', threadId, ownerId, seq, queue, lease })
+    const files = JSON.parse(thread.files) as readonly FileId[]
+    rows.push({ kind: 'thread', threadId, ownerId, seq, queue, lease, files })
     threads.skip()
     for (;;) {
       // Awaited only if rows have to be fetched: this runs for every row.
@@ -211,18 +216,26 @@ function toAuditEvents<Key>(
   }))
 }
 
-const toAuditCall = (row: AuditTables<unknown>['calls']): AuditCall => ({
-  callId: row.callId,
-  name: row.name,
-  lifecycle: row.lifecycle,
-  input: judgeJson(row.input),
-  output: judgeJson(row.output),
-  modelOutput: judgeJson(row.modelOutput),
-})
+function toAuditCall(row: AuditTables<unknown>['calls']): AuditCall {
+  const files: FileId[] = []
+  return {
+    callId: row.callId,
+    name: row.name,
+    lifecycle: row.lifecycle,
+    input: judgeJson(row.input, files),
+    output: judgeJson(row.output, files),
+    modelOutput: judgeJson(row.modelOutput),
+    files,
+  }
+}
 
-function judgeJson(text: string | null): JsonColumn {
+/** Adds the files that the value refers to. */
+function judgeJson(text: string | null, files?: FileId[]): JsonColumn {
   if (text === null) return 'none'
-  return parseStoredJson(text) === undefined ? 'broken' : 'json'
+  const value = parseStoredJson(text)
+  if (value === undefined) return 'broken'
+  if (files !== undefined && mayNameFiles(text)) files.push(...filesInJson(value))
+  return 'json'
 }
 
 /** Rows that are fetched in portions and read one by one. */

@@ -1,3 +1,4 @@
+import type { FileId } from '../core/file.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import type { CallLifecycle } from '../core/lifecycle.ts'
 import type { TurnStatus } from '../core/message.ts'
@@ -49,6 +50,8 @@ export interface AuditThread {
   /** The waiting inputs, as JSON text. */
   readonly queue: string
   readonly lease: AuditLease | null
+  /** The files that the thread is recorded to refer to (FL2). Absent: the store records none. */
+  readonly files?: readonly FileId[]
 }
 /** The lease of a thread. */
 export interface AuditLease {
@@ -110,6 +113,8 @@ export interface AuditCall {
   readonly input: JsonColumn
   readonly output: JsonColumn
   readonly modelOutput: JsonColumn
+  /** The files that its arguments and its result refer to. @default none */
+  readonly files?: readonly FileId[]
 }
 
 /** A call of this thread whose turn does not exist. */
@@ -181,5 +186,7 @@ export type RowChange =
   | { readonly kind: 'set-seq'; readonly seq: Seq }
   /** The waiting inputs, as JSON text. */
   | { readonly kind: 'set-queue'; readonly queue: string }
+  /** Records that the thread refers to a file, if the file is there and belongs to its owner, or that it does not. */
+  | { readonly kind: 'use-file' | 'release-file'; readonly fileId: FileId }
   /** Writes only the record: the repair itself was an append. */
   | { readonly kind: 'record' }

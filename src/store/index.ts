@@ -92,7 +92,6 @@ export type {
   ThreadFilter,
   ThreadList,
   ThreadListQuery,
-  ThreadStaging,
 } from './store.ts'
 export { largestTurnBytes, lazyBytes } from './store.ts'
 export type { StoredOutput } from './stored-output.ts'
@@ -137,3 +136,4 @@ export type {
 export type { Share, ShareId, StoredShare } from '../core/share.ts'
 export type { Feedback, FeedbackGiven, FeedbackRating } from '../core/feedback.ts'
 export type { InputMode, InputQueue, NewInput, QueuedInput } from '../core/queued-input.ts'
+export type { WholePortion, WholeThread } from './whole-thread.ts'

@@ -69,7 +69,23 @@ export function planCalls(
   return rows
 }
 
-function toRow(turn: Turn, call: Call, seq: Seq): PlannedCallRow {
+/** The rows of the calls of a copied turn, as `planCalls` makes them; each is made when it is taken. */
+export function* planCopiedCalls(
+  {
+    turnId: id,
+    turn,
+  }: Pick<Extract<NewEvent, { readonly type: 'turn-copied' }>, 'turnId' | 'turn'>,
+  seq: Seq,
+): Generator<{ readonly call: Call; readonly row: PlannedCallRow }> {
+  let order = seq
+  for (const { parts } of turn.steps) {
+    for (const call of parts) {
+      if (call.type === 'call') yield { call, row: toRow({ id, seq }, call, ++order) }
+    }
+  }
+}
+
+function toRow(turn: Pick<Turn, 'id' | 'seq'>, call: Call, seq: Seq): PlannedCallRow {
   const isDone = call.state === 'succeeded'
   return {
     callId: call.id,

@@ -62,6 +62,8 @@ export interface Append {
    */
   readonly create?: ThreadToCreate
   readonly lease?: LeaseUse
+  /** The rows of all calls of its turns are stored already, and its events have no values of them: see `WholePortion`. */
+  readonly hasCalls?: true
 }
 
 /** The thread that an append creates. */
@@ -167,7 +169,7 @@ export function planCommit(append: Append): PlannedCommit | IllegalAppend {
     queue,
     ...planMessages(known, turns, numbered),
     batches: planBatches(turns, numbered),
-    calls: planCalls(known, turns, events),
+    calls: append.hasCalls === true ? [] : planCalls(known, turns, events),
     ...planFiles(append, queue),
     inputs: events.flatMap(settledInputs),
     turns,

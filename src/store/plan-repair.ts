@@ -1,4 +1,5 @@
 import { assertNever } from '../core/assert-never.ts'
+import type { FileId } from '../core/file.ts'
 import type { CallId, MessageId, Seq } from '../core/ids.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { RepairRequest, RepairStep, TurnRef } from './audit.ts'
@@ -66,6 +67,8 @@ export interface RowWrites {
   readonly seq: Seq | null
   /** The new queue of the thread; null: unchanged. */
   readonly queue: string | null
+  readonly usedFiles: readonly FileId[]
+  readonly releasedFiles: readonly FileId[]
   readonly records: readonly RepairRecord[]
 }
 
@@ -102,6 +105,8 @@ export function planRepair(
     added: { messages: messages.added(), events: events.added(), calls: calls.added() },
     seq: steps.findLast((step) => step.kind === 'set-seq')?.seq ?? null,
     queue: steps.findLast((step) => step.kind === 'set-queue')?.queue ?? null,
+    usedFiles: steps.flatMap((step) => (step.kind === 'use-file' ? [step.fileId] : [])),
+    releasedFiles: steps.flatMap((step) => (step.kind === 'release-file' ? [step.fileId] : [])),
     records,
   }
 }
@@ -115,6 +120,8 @@ export function planOrphanRemoval(rows: RowsByTable): RowWrites {
     added: { messages: [], events: [], calls: [] },
     seq: null,
     queue: null,
+    usedFiles: [],
+    releasedFiles: [],
     records: ledgerTables.flatMap((table) => {
       const note = `A row of ${table} whose thread does not exist was removed.`
       return rows[table].map((row) => toRecord('orphan-rows', note, row))
@@ -198,6 +205,9 @@ function applyStep(
     }
     case 'remove-event':
       return removeEvent(events, step.seq)
+    case 'release-file':
+      return { ...ofThread, file_id: step.fileId }
+    case 'use-file':
     case 'set-seq':
     case 'set-queue':
     case 'record':

@@ -1,12 +1,16 @@
+import { setImmediate } from 'node:timers/promises'
 import type { CallId, ThreadId } from '../core/ids.ts'
-import type { StoredOutput } from './stored-output.ts'
+import { readOutputText, type StoredOutput } from './stored-output.ts'
 
 /** Outputs that a read had left out, by call. */
-export type LargeOutputs = ReadonlyMap<CallId, Pick<StoredOutput, 'output' | 'modelOutput'>>
+export type LargeOutputs = ReadonlyMap<
+  CallId,
+  Pick<StoredOutput, 'output' | 'modelOutput' | 'value'>
+>
 
 /**
- * Read in portions: one statement for all results of a turn of 60 MB would exceed the time limit of a
- * statement (OP7).
+ * Read and parsed in portions, between which other work runs: one statement for all results of a turn of 60 MB would
+ * exceed the time limit of a statement, and parsing all of them at once would block the process (OP7).
  */
 export async function readOutputs(
   threadId: ThreadId,
@@ -16,15 +20,24 @@ export async function readOutputs(
     readOutputs(threadId: ThreadId, ids: readonly CallId[]): Promise<LargeOutputs>
   },
 ): Promise<LargeOutputs> {
-  const outputs = new Map<CallId, Pick<StoredOutput, 'output' | 'modelOutput'>>()
+  const outputs = new Map<CallId, Pick<StoredOutput, 'output' | 'modelOutput' | 'value'>>()
+  let isFirst = true
   for (const portion of cutOutputs(ids, (id) => rows.outputOf(id)?.outputBytes ?? 0)) {
-    for (const [id, output] of await source.readOutputs(threadId, portion)) outputs.set(id, output)
+    if (!isFirst) await setImmediate()
+    isFirst = false
+    for (const [id, row] of await source.readOutputs(threadId, portion)) {
+      const { output, modelOutput } = row
+      outputs.set(
+        id,
+        output === null ? row : { output, modelOutput, value: readOutputText(output) },
+      )
+    }
   }
   return outputs
 }
 
 /** The most bytes that one statement reads. */
-const mostOutputBytes = 4_194_304
+const mostOutputBytes = 1_048_576
 
 function* cutOutputs(
   ids: readonly CallId[],

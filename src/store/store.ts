@@ -16,6 +16,7 @@ import type { ShareRecords } from './share-records.ts'
 import type { SearchIndex } from './search.ts'
 import type { RewriteResult, ThreadRewrite } from './plan-rewrite.ts'
 import type { VersionPath } from './version-path.ts'
+import type { WholeThread } from './whole-thread.ts'
 
 /**
  * The port to a database. Each verb is atomic and coarse, so no caller can hold a transaction over a network call, and a
@@ -59,11 +60,11 @@ export interface Store {
   rewriteThread?(rewrite: ThreadRewrite): Promise<RewriteResult>
 
   /**
-   * For a thread that is created with many messages, where one commit of all would block every other writer:
-   * it is written in many commits that no reader sees, and then published at once. Without it such a thread
-   * is one commit.
+   * Creates a thread with many messages, where one commit of all would block every other writer: it is written portion
+   * by portion, and no reader sees any of it before all of it is stored. If the process dies, nothing of it stays.
+   * `exists`: the id is in use, and nothing was changed. Without this verb such a thread is one commit.
    */
-  readonly staging?: ThreadStaging
+  createWhole?(thread: WholeThread): Promise<'created' | 'exists'>
 
   /** One consistent read; null if the thread does not exist. */
   readPage(query: PageQuery): Promise<Page | null>
@@ -152,23 +153,6 @@ export interface Store {
   /** The file store that is used unless the host configures another. */
   readonly defaultFileStore?: () => FileStore
   close(): Promise<void>
-}
-
-/** Hides a thread until all of it is written. */
-export interface ThreadStaging {
-  /**
-   * The owner of a staged thread until it is published, whom no user is. A staged thread that is not
-   * published within an hour is deleted.
-   */
-  readonly ownerId: OwnerId
-  /**
-   * Gives the staged thread this id and owner, in one transaction. `exists`: the id is in use, and nothing
-   * was changed.
-   */
-  publish(
-    staged: ThreadId,
-    as: { readonly id: ThreadId; readonly ownerId: OwnerId },
-  ): Promise<'published' | 'exists' | 'no-thread'>
 }
 
 /** Options of `Store.migrate`. */

@@ -7,16 +7,22 @@ export interface StoredOutput {
   readonly output: string | null
   readonly outputBytes: number | null
   readonly modelOutput: string | null
+  /** The value of `output`, where it was parsed when it was read. */
+  readonly value?: Json
 }
 
 /** `undefined`: there is no result. */
 export function readOutput(stored: StoredOutput): CallOutput | undefined {
   if (stored.output !== null) {
-    const value = readStoredJson(stored.output)
-    // A result that is no longer JSON is returned as text: it is the nearest to what the tool returned (LG7).
-    return { kind: 'inline', value: value === undefined ? stored.output : value }
+    return { kind: 'inline', value: stored.value ?? readOutputText(stored.output) }
   }
   return stored.outputBytes === null ? undefined : { kind: 'omitted', bytes: stored.outputBytes }
+}
+
+/** A result that is no longer JSON is returned as text: it is the nearest to what the tool returned (LG7). */
+export const readOutputText = (text: string): Json => {
+  const value = readStoredJson(text)
+  return value === undefined ? text : value
 }
 
 /**

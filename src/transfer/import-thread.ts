@@ -26,11 +26,12 @@ import {
 import { createReport, type OldMessage, type Report } from '../import/old-message.ts'
 import { readOldMessages } from '../import/read-legacy-messages.ts'
 import { isImported, toOldMessage } from '../import/stored-message.ts'
-import { mapInSteps, type PausableWork, runToEnd } from '../import/pausable-work.ts'
+import { mapInSteps, runToEnd } from '../import/pausable-work.ts'
 import { type UnitPlace, type VersionRoot, writeTree } from '../import/version-tree.ts'
 import { attemptWhileStale } from '../store/retry-while-stale.ts'
 import type { Store } from '../store/store.ts'
 import type { ReportWriter } from './import-report.ts'
+import { withOwnFeedback } from './own-feedback.ts'
 import { reportMissingFiles } from './own-files.ts'
 import { nameHidden, readHiddenValues, readStoredHidden } from './import-versions.ts'
 import { type ImportWriter, isBusy, isOpenPage } from './import-writer.ts'
@@ -54,13 +55,15 @@ export interface ThreadWrite {
   readonly at: number
   /** Whether a message of a person comes next. */
   readonly isFollowed: boolean
+  /** Whether the source may say what others than the thread's owner think of an answer. */
+  readonly trustsAuthors: boolean
 }
 
 /** Appends messages to a thread that this import created, after those that it has written. */
 export async function appendMessages(write: ThreadWrite): Promise<void> {
   const { session, report, writer, intake, at, isFollowed, pace } = write
   const placedReport = createPlacedReport(write)
-  const read = await runPaced(readList(write, placedReport), pace)
+  const read = await readList(write, placedReport)
   if (session.hasWritten && read.orphans.length > 0) return mergeMessages(write)
   for (const { index } of read.orphans) placedReport.fail(index, noCall)
   await findForeign(write, read.messages, session.foreign)
@@ -120,10 +123,14 @@ async function tryMerge(
   const { id: threadId } = session
   const stored = await readAll(store, threadId, pace)
   if (isOpenPage({ live: null, messages: stored.messages.slice(-1) })) return 'leased'
-  const read = await runPaced(readList(write, placedReport), pace)
+  const read = await readList(write, placedReport)
   const { hidden: values, messages: shownValues, format } = write
   const place = { format, at }
-  const unnamed = await readHiddenValues(values, shownValues.length, place, placedReport, pace)
+  const unnamed = keepFeedback(
+    write,
+    await readHiddenValues(values, shownValues.length, place, placedReport, pace),
+    placedReport,
+  )
   const foreign = new Set<string>()
   const all = [...read.messages, ...unnamed]
   await findForeign(write, all, foreign)
@@ -336,17 +343,23 @@ async function findForeign(
   }
 }
 
-function readList(
-  { messages, format, at, intake }: ThreadWrite,
-  placedReport: Report,
-): PausableWork<OldThread> {
+async function readList(write: ThreadWrite, placedReport: Report): Promise<OldThread> {
+  const { messages, format, at, intake, pace } = write
   const values = messages.map(({ value }) => value)
   const hasPages = messages.some(({ page }) => page !== undefined)
   const pages = hasPages ? messages.map(({ page = 0 }) => page) : undefined
   const isOrdered = intake.fields.isOrdered === true
   const options = { format, at, isOrdered, ...(pages === undefined ? {} : { pages }) }
-  return readOldMessages(values, options, placedReport)
+  const read = await runPaced(readOldMessages(values, options, placedReport), pace)
+  return { ...read, messages: keepFeedback(write, read.messages, placedReport) }
 }
+
+const keepFeedback = <Read extends { readonly index: number; readonly message: OldMessage }>(
+  { session, trustsAuthors }: ThreadWrite,
+  messages: readonly Read[],
+  placedReport: Report,
+): readonly Read[] =>
+  trustsAuthors ? messages : withOwnFeedback(messages, session.ownerId, placedReport)
 
 const createPlacedReport = ({ messages, hidden }: ThreadWrite): Report =>
   createReport((index) => (messages[index] ?? hidden[index - messages.length])?.where ?? '')

@@ -27,7 +27,8 @@ export interface ImportOptions {
   /** The owner of the imported threads. */
   readonly ownerId: OwnerId
   /**
-   * Whether the source may set the owner and the host's `metadata` of a thread. Never true for a source from a user.
+   * Whether the source may set the owner and the host's `metadata` of a thread, and contain the feedback of others than
+   * that owner. Never true for a source from a user.
    * @default false
    */
   readonly trustsOwners?: boolean
@@ -136,7 +137,10 @@ export async function importThreads(
     const hidden = isLast ? intake.hidden.splice(0) : []
     waiting -= messages.length + hidden.length + (isLast ? intake.queued.length : 0)
     if (session === null || messages.length + hidden.length === 0) return
-    const common = { pace, store, writer, report, session, intake, format, at, isFollowed }
+    const trustsAuthors = options.trustsOwners === true
+    const common = {
+      ...{ pace, store, writer, report, session, intake, format, at, isFollowed, trustsAuthors },
+    }
     if (session.isNew && goesOn) {
       if (messages.length > 0) await appendMessages({ ...common, messages, hidden: [] })
       // What they follow is stored now.

@@ -91,8 +91,8 @@ describe.each(Object.entries(stores))('feedback on %s', (_, open) => {
     let text = ''
     for await (const piece of holdfast.export({ threadId })) text += piece
     const target = memory()
-    await importThreads(target, readImport(toPieces(text)), { ownerId: 'ana' })
-    const [thread] = (await target.listThreads({ ownerId: 'ana', limit: 5, before: null })).threads
+    await importThreads(target, readImport(toPieces(text)), { ownerId: by })
+    const [thread] = (await target.listThreads({ ownerId: by, limit: 5, before: null })).threads
     const imported = await target.readPage({
       ...{ threadId: thread?.id ?? '', limit: 5, before: null },
       ...{ live: 'include', results: 'full' },

@@ -155,6 +155,20 @@ it('[FK3] of a rename and a title at one moment one is stored, and it is the per
   expect(await threadOf(fixture)).toMatchObject({ title: 'Mine', titledBy: 'person' })
 })
 
+it('[FK3 OP6] a title for a thread that was deleted does not name the thread that was made anew under its id', async () => {
+  const thought = gate()
+  const fixture = await createFixture(answer, {
+    title: { model: held(titled('Of the one before'), thought.opened) },
+  })
+  await fixture.ask('Hello')
+  const { store, threadId } = fixture
+  await fixture.holdfast.threads.delete(threadId)
+  await store.createThread({ id: threadId, ownerId: parseOwnerId('owner'), title: '', at: 2 })
+  thought.open()
+  await expect.poll(() => fixture.log.filter(isMade)).toMatchObject([{ isStored: false }])
+  expect(await threadOf(fixture)).toMatchObject({ title: '', titledBy: null, seq: 0 })
+})
+
 it('[FK3] a thread that has a name is not named again; one whose name was taken away is', async () => {
   const fixture = await createFixture(answer, { title: { model: titled('By a model') } })
   const { threads } = fixture.holdfast

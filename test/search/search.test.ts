@@ -249,6 +249,7 @@ it('[FK1 HT3] the route answers one’s own alone, refuses what is no search, an
       ],
       nextCursor: null,
       hasMore: false,
+      isComplete: true,
     },
   })
   expect((await ask('q=tea', 'bob')).body).toMatchObject({ results: [] })
@@ -260,6 +261,65 @@ it('[FK1 HT3] the route answers one’s own alone, refuses what is no search, an
     status: 501,
     body: { error: { code: 'no-search' } },
   })
+})
+
+/** More than a search waits for: the oldest of them have a word of their own. */
+async function postHistory(holdfast: Holdfast, ownerId: string): Promise<void> {
+  for (let number = 0; number < 30; number++) {
+    const words = Array.from({ length: 5_000 }, (_, word) => `w${number}n${word}`)
+    const text = `${number === 0 ? 'rhubarb ' : ''}${words.join(' ')}`
+    const message = { id: `m${number}`, role: 'user', parts: [{ type: 'text', text }] } as const
+    const create = { ownerId, title: '' }
+    await holdfast.post(`${ownerId}-${number % 3}`, message, { create })
+  }
+}
+
+// A store in memory has no index to fill.
+it.each(['sqlite', 'postgres'])(
+  '[FK1 OP7] a first search of a long history answers with what is indexed and says so; the rest is filled meanwhile: %s',
+  async (kind) => {
+    const holdfast = openHoldfast(await stores[kind]!(), createRandom(6))
+    await postHistory(holdfast, 'ann')
+    const find = (q: string, ownerId = 'ann') => holdfast.search({ ownerId, q })
+    const first = await find('rhubarb')
+    expect([first.isComplete, first.results]).toEqual([false, []])
+    // One who has little is not kept waiting by one who has much.
+    await holdfast.threads.create({ id: 'of-bob', ownerId: 'bob', title: 'rhubarb' })
+    expect(await find('rhubarb', 'bob')).toMatchObject({ isComplete: true, results: [{}] })
+    await expect.poll(async () => (await find('rhubarb')).isComplete).toBe(true)
+    expect((await find('rhubarb')).results).toMatchObject([{ messageId: 'm0' }])
+    // From then on a search finds what was said before it.
+    const parts = [{ type: 'text', text: 'quince' }] as const
+    await holdfast.post('ann-1', { id: 'last', role: 'user', parts })
+    expect(await find('quince')).toMatchObject({
+      isComplete: true,
+      results: [{ messageId: 'last' }],
+    })
+  },
+)
+
+it('[FK1 OP7] the index of a person is filled in the background from the first list of their threads on', async () => {
+  const store = openStore(temporaryFile())
+  const holdfast = openHoldfast(store, createRandom(6))
+  await postHistory(holdfast, 'ann')
+  const handler = createHandler(holdfast, { authenticate: () => ({ id: 'ann' }) })
+  const unread = () => store.search?.findUnread(parseOwnerId('ann'), 5)
+  expect(await unread()).toHaveLength(3)
+  expect((await handler(new Request('http://127.0.0.1/api/threads'))).status).toBe(200)
+  await expect.poll(unread).toEqual([])
+  expect(await holdfast.search({ ownerId: 'ann', q: 'rhubarb' })).toMatchObject({
+    isComplete: true,
+    results: [{ messageId: 'm0' }],
+  })
+})
+
+it('[FK1] a process that closes does not finish the index first', async () => {
+  const store = openStore(temporaryFile())
+  const holdfast = openHoldfast(store, createRandom(6))
+  await postHistory(holdfast, 'ann')
+  holdfast.prepareSearch('ann')
+  await holdfast.close()
+  expect(await store.search?.findUnread(parseOwnerId('ann'), 5)).not.toEqual([])
 })
 
 it('[FK1 OP5c] nothing of a thread that is deleted stays in the index', async () => {

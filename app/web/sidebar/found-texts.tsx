@@ -11,7 +11,7 @@ export interface FoundTextsProps {
 
 /** What was said with these words, in any conversation; each leads to the message. */
 export function FoundTexts({ query, listed, onOpen }: FoundTextsProps): ReactNode {
-  const { status, results, hasMore } = useSearch(query)
+  const { status, results, hasMore, isComplete } = useSearch(query)
   // The archive is not in the list above, and is searched as everything else is.
   const texts = results.filter(
     ({ messageId, threadId }) => messageId !== null || !listed.has(threadId),
@@ -20,7 +20,10 @@ export function FoundTexts({ query, listed, onOpen }: FoundTextsProps): ReactNod
   return (
     <section aria-label="In messages" aria-busy={status === 'searching'}>
       <h2>In messages</h2>
-      <output className="app-quiet">{wordsOf(status, texts.length, hasMore)}</output>
+      <output className="app-quiet">
+        {wordsOf(status, texts.length, hasMore)}
+        {!isComplete && ' Older messages are still being indexed: search again in a moment.'}
+      </output>
       <ul>
         {texts.map((found) => (
           <li key={`${found.threadId} ${found.messageId}`} className="app-found">

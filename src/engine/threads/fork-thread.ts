@@ -80,7 +80,7 @@ export async function forkThread(
       ...{ ownerId: source.ownerId, title: title ?? source.title, at },
       ...(isPlaceholder ? ({ isPlaceholder } as const) : {}),
     }
-    const isWritten = await writeCopy(engine, { id, create, events }, newThreadId)
+    const isWritten = await writeCopy(engine, { id, create, events })
     const thread = await store.readThread(id)
     if (isWritten) {
       return thread === null ? { kind: 'no-thread' } : { kind: 'forked', thread }

@@ -94,6 +94,7 @@ async function nameThread(
   })
   const prompt = page === null ? null : toTitlePrompt(page.messages)
   if (prompt === null) return
+  const incarnation = page?.place?.incarnation
   const begun = clock.now()
   // Another model does not get the agent's provider options and settings.
   const settings = model === undefined ? ownSettings(agent?.settings) : {}
@@ -106,6 +107,10 @@ async function nameThread(
     // (FK3).
     const now = await store.readThread(threadId)
     if (now === null || now.titledBy !== null) return false
+    // A thread that was deleted and made anew under this id is another conversation, which this title is not about
+    // (OP6).
+    const found = await store.readPlace?.(threadId, now.seq)
+    if (found !== undefined && found?.incarnation !== incarnation) return false
     const renamed = { type: 'thread-renamed', title, by: 'model', model: modelId } as const
     const event: NewThreadEvent = withDefined({ ...renamed, at: clock.now() }, { usage })
     const { kind } = await append({ threadId, events: [event], expectedSeq: now.seq })

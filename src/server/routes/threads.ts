@@ -82,6 +82,8 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
         inFlight.admit(ownerId)
         const read = () => threads.list(withDefined({ ownerId, limit }, wanted))
         const page = await reads.gateOf(ownerId)(read)
+        // Whoever lists their threads may search next.
+        holdfast.prepareSearch(ownerId)
         return toJsonResponse(context, ownerId, { ...page, results: page.results.map(list) })
       },
     },

@@ -14,6 +14,7 @@ import {
 } from '../plan-repair.ts'
 import { type ListedThreadRow, toListedThread } from '../thread-row.ts'
 import type { Database, DatabaseReader } from './database.ts'
+import { createFileStatements } from './file-records.ts'
 import { toStoreFault } from './postgres-error.ts'
 import { type RunStatement, type Statement, toPlainText } from './statement.ts'
 
@@ -53,7 +54,7 @@ export function createPostgresAudit(database: Database, schema: string): StoreAu
     run: RunStatement,
     threadId: string,
     at: number,
-    { removed, added, seq, queue, records }: RowWrites,
+    { removed, added, seq, queue, usedFiles, releasedFiles, records }: RowWrites,
   ): Promise<void> {
     for (const table of ledgerTables) {
       const { remove, insert } = sql.rows[table]
@@ -62,6 +63,8 @@ export function createPostgresAudit(database: Database, schema: string): StoreAu
     }
     if (seq !== null) await run(sql.setSeq, [threadId, seq])
     if (queue !== null) await run(sql.setQueue, [threadId, queue])
+    if (usedFiles.length > 0) await run(sql.useFiles, [threadId, usedFiles])
+    if (releasedFiles.length > 0) await run(sql.releaseFiles, [threadId, releasedFiles, at])
     await run(sql.record, [
       at,
       threadId,
@@ -156,7 +159,9 @@ function createAuditSql(schema: string) {
     scans: {
       threads: `SELECT id AS key, id AS "threadId", owner_id AS "ownerId", seq, queue, CASE WHEN lease_turn IS NOT NULL THEN
           json_build_object('turnId', lease_turn,
-            'isHeld', coalesce(lease_until > clock_timestamp(), false)) END AS lease
+            'isHeld', coalesce(lease_until > clock_timestamp(), false)) END AS lease,
+          (SELECT coalesce(json_agg(u.file_id), '[]')::text FROM ${schema}.file_uses u
+            WHERE u.thread_id = threads.id) AS files
         FROM ${schema}.threads ${ofThread('id')} ORDER BY id`,
       messages: `SELECT m.thread_id AS key, m.seq, m.message_id AS "messageId", m.role, m.status,
           m.body, m.body_seq AS "bodySeq", m.created_at AS "createdAt",
@@ -214,6 +219,18 @@ function createAuditSql(schema: string) {
       'read-messages',
       `SELECT row_to_json(t)::text AS row FROM ${schema}.messages t
        WHERE t.thread_id = $1 AND t.seq = ANY ($2::bigint[])`,
+    ),
+    useFiles: createFileStatements(schema).name,
+    /** Kept as long as a new upload, where no other thread refers to them. */
+    releaseFiles: statement(
+      'release-files',
+      `WITH freed AS (
+         DELETE FROM ${schema}.file_uses WHERE thread_id = $1 AND file_id = ANY ($2::text[])
+         RETURNING file_id)
+       UPDATE ${schema}.files AS f SET is_used = false,
+         reserved_at = greatest(f.reserved_at, $3::bigint)
+       FROM freed WHERE f.id = freed.file_id AND NOT EXISTS (
+         SELECT FROM ${schema}.file_uses AS u WHERE u.file_id = f.id AND u.thread_id <> $1)`,
     ),
     rows: {
       messages: rowStatements(schema, 'messages', 'bigint'),

@@ -1,7 +1,8 @@
+import type { ThreadId } from '../../core/ids.ts'
 import { toQueueText } from '../../core/queue.ts'
 import type { LeaseUse } from '../lease.ts'
 import { markOf } from '../place-evidence.ts'
-import type { PlannedCommit } from '../plan-commit.ts'
+import type { PlannedCallRow, PlannedCommit } from '../plan-commit.ts'
 import { toForkText, toTitleNote } from '../thread-row.ts'
 import { toVersionsText } from '../version-path.ts'
 import {
@@ -43,17 +44,7 @@ export function commitValues(
   const values = [...toArrays(heads, headCount), ...toArrays(batches, batchColumns.length)]
   if (tables === 'events') return values
   const calls = commits.flatMap(({ append, calls: rows }) =>
-    rows.map(({ callId, turnId, seq, name, lifecycle, input, output, modelOutput }) => [
-      append.threadId,
-      callId,
-      turnId,
-      seq,
-      toPlainText(name),
-      lifecycle,
-      input,
-      output,
-      modelOutput,
-    ]),
+    rows.map((row) => callValues(append.threadId, row)),
   )
   values.push(...toArrays(calls, callColumns.length))
   if (tables === 'calls') return values
@@ -110,6 +101,13 @@ export function commitValues(
   return values
 }
 
+/** A row of `calls`, in the order of `callColumns`. */
+export const callValues = (threadId: ThreadId, row: PlannedCallRow): readonly unknown[] => {
+  const { callId, turnId, seq, name, lifecycle, input, output, modelOutput } = row
+  const values = [callId, turnId, seq, toPlainText(name), lifecycle, input, output, modelOutput]
+  return [threadId, ...values]
+}
+
 const headValues = (commit: PlannedCommit): readonly unknown[] => {
   const { threadId, expectedSeq = null, lease } = commit.append
   return [threadId, expectedSeq, commit.size, markOf(commit), fenceOf(lease), leaseMsOf(lease)]
@@ -149,7 +147,7 @@ const withPlainTitles = (commit: PlannedCommit): Parameters<typeof toTitleNote>[
 }
 
 /** Rows as one array for each column. */
-const toArrays = (rows: readonly (readonly unknown[])[], width: number): unknown[][] =>
+export const toArrays = (rows: readonly (readonly unknown[])[], width: number): unknown[][] =>
   Array.from({ length: width }, (_, column) => rows.map((row) => row[column]))
 
 /** The fence that the thread must have, or with `acquire` may have. */

@@ -23,6 +23,7 @@ import { createPostgresSource } from './read-rows.ts'
 import { createPostgresSearch } from './search-index.ts'
 import { createPostgresShareRecords } from './share-records.ts'
 import { createThreadStatements, createThreadVerbs, rewriteThread } from './thread-verbs.ts'
+import { createWholeWriter } from './whole-thread.ts'
 import { createCommitWriter, createFateReader } from './write-commits.ts'
 
 /** Options of `postgres`. */
@@ -130,7 +131,9 @@ export function postgres(
     statementTimeoutMs,
     onError,
   })
-  const threads = createThreadVerbs(database, createThreadStatements(quoted))
+  const threadStatements = createThreadStatements(quoted)
+  const threads = createThreadVerbs(database, threadStatements)
+  const writeWhole = createWholeWriter(database, quoted, threadStatements)
   const ledger = createPostgresSource(database.run, createLedgerStatements(quoted))
   const write = createCommitWriter(
     database.runCommit,
@@ -191,6 +194,12 @@ export function postgres(
         if (isLost(error)) publish([everything])
         throw error
       }
+    },
+
+    async createWhole(thread) {
+      const result = await writeWhole(thread)
+      if (result === 'created') publish([{ threadId: thread.threadId, seq: 1 }])
+      return result
     },
 
     async requestStop(threadId, only) {

@@ -30,8 +30,31 @@ import {
 import type { Database } from './database.ts'
 import { releaseFilesStatement } from './file-records.ts'
 import { deleteSharesStatement } from './share-records.ts'
-import { type Statement, toPlainText } from './statement.ts'
+import { type RunStatement, type Statement, toPlainText } from './statement.ts'
 import { createCommitWriter } from './write-commits.ts'
+
+export async function tryCreateThread(
+  run: RunStatement,
+  statements: ThreadStatements,
+  wanted: NewThread,
+): Promise<CreateThreadResult> {
+  const { id, ownerId, metadata = {}, at } = wanted
+  const title = toPlainText(wanted.title)
+  const note = firstTitleNote({ ...wanted, title })
+  const values = [id, ownerId, title, at, toMetadataText(metadata), note]
+  for (;;) {
+    const [row] = await run<StoredThreadRow & { readonly isNew: boolean }>(
+      statements.createThread,
+      values,
+    )
+    // Another transaction created it after this statement began: the next attempt sees it.
+    if (row === undefined) continue
+    const { isNew, ...found } = row
+    const thread = toThreadRecord(found)
+    if (isNew) return { kind: 'created', thread }
+    return thread.ownerId === ownerId ? { kind: 'exists', thread } : { kind: 'taken' }
+  }
+}
 
 /** The verbs on threads themselves: creating, listing, deleting, leases. */
 export function createThreadVerbs(
@@ -39,24 +62,8 @@ export function createThreadVerbs(
   statements: ThreadStatements,
 ) {
   return {
-    async createThread(wanted: NewThread): Promise<CreateThreadResult> {
-      const { id, ownerId, metadata = {}, at } = wanted
-      const title = toPlainText(wanted.title)
-      const note = firstTitleNote({ ...wanted, title })
-      const values = [id, ownerId, title, at, toMetadataText(metadata), note]
-      for (;;) {
-        const [row] = await run<StoredThreadRow & { readonly isNew: boolean }>(
-          statements.createThread,
-          values,
-        )
-        // Another transaction created it after this statement began: the next attempt sees it.
-        if (row === undefined) continue
-        const { isNew, ...found } = row
-        const thread = toThreadRecord(found)
-        if (isNew) return { kind: 'created', thread }
-        return thread.ownerId === ownerId ? { kind: 'exists', thread } : { kind: 'taken' }
-      }
-    },
+    createThread: (wanted: NewThread): Promise<CreateThreadResult> =>
+      tryCreateThread(run, statements, wanted),
 
     async readThread(id: ThreadId): Promise<ThreadRecord | null> {
       const [thread] = await run<StoredThreadRow>(statements.readThread, [id])
@@ -129,7 +136,7 @@ interface StopRow {
   readonly seq: Seq
 }
 
-type ThreadStatements = ReturnType<typeof createThreadStatements>
+export type ThreadStatements = ReturnType<typeof createThreadStatements>
 
 export function createThreadStatements(schema: string) {
   const columns = `id, owner_id AS "ownerId", left(title, ${longestTitle}) AS title, metadata,

@@ -18,6 +18,7 @@ import {
 } from '../plan-repair.ts'
 import { type ListedThreadRow, toListedThread } from '../thread-row.ts'
 import { createFairTurns } from './fair-turns.ts'
+import { fileSql } from './file-sql.ts'
 import { nobodys } from './ledger-sql.ts'
 import type { ThreadKey } from './ledger-statements.ts'
 import { openDatabase } from './open-database.ts'
@@ -196,7 +197,7 @@ function write(
   thread: ThreadKey,
   name: string,
   at: number,
-  { removed, added, seq, queue, records }: RowWrites,
+  { removed, added, seq, queue, usedFiles, releasedFiles, records }: RowWrites,
 ): void {
   for (const table of ledgerTables) {
     const remove = db.prepare(`DELETE FROM ${table} WHERE thread = ? AND ${rowKeys[table]} = ?`)
@@ -208,6 +209,16 @@ function write(
   }
   if (seq !== null) db.prepare('UPDATE threads SET seq = ? WHERE thread = ?').run(seq, thread)
   if (queue !== null) db.prepare('UPDATE threads SET queue = ? WHERE thread = ?').run(queue, thread)
+  const [use, mark] = [db.prepare(fileSql.useFile), db.prepare(fileSql.markFileUsed)]
+  for (const id of usedFiles) {
+    use.run({ thread, id, queued: 0 })
+    mark.run({ thread, id })
+  }
+  const [end, release] = [db.prepare(auditSql.endUse), db.prepare(fileSql.releaseFile)]
+  for (const id of releasedFiles) {
+    end.run(thread, id)
+    release.run({ id, at })
+  }
   db.exec(auditSql.createRecord)
   const record = db.prepare(auditSql.record)
   for (const { problem, note, before } of records) record.run(at, name, problem, note, before)
@@ -227,7 +238,8 @@ const ofThread = (table: string) => `WHERE ${table}.thread = ifnull(?, ${table}.
 const auditSql = {
   scans: {
     threads: `SELECT thread AS key, id AS threadId, owner_id AS ownerId, seq, queue, lease_holder AS holder,
-      lease_turn AS turnId, lease_until AS until FROM threads ${ofThread('threads')} ORDER BY thread`,
+      lease_turn AS turnId, lease_until AS until, (SELECT json_group_array(u.file_id) FROM file_uses u
+      WHERE u.thread = threads.thread) AS files FROM threads ${ofThread('threads')} ORDER BY thread`,
     messages: `SELECT thread AS key, seq, message_id AS messageId, role, status,
       NOT is_sealed AS isOpen, retired_seq IS NOT NULL AS isRetired, body, body_seq AS bodySeq,
       created_at AS createdAt, parent_seq AS parentSeq, versions
@@ -255,6 +267,7 @@ const auditSql = {
     ORDER BY m.message_id, m.status = 'running' OR m.retired_seq IS NOT NULL DESC, m.created_at,
       m.thread, m.seq`,
 
+  endUse: 'DELETE FROM file_uses WHERE thread = ? AND file_id = ?',
   readByKey: (table: LedgerTable, key: string) =>
     `SELECT * FROM ${table} WHERE thread = ? AND ${key} IN (SELECT value FROM json_each(?))`,
   /** Every row that contains a seq from the first to the last. */

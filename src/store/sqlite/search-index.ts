@@ -15,7 +15,7 @@ export function prepareSearchStatements(db: DatabaseSync) {
       CASE WHEN s.incarnation = t.incarnation THEN s.seq ELSE -1 END AS "from"
       FROM threads t LEFT JOIN search_threads s ON s.thread = t.thread
       WHERE t.owner_id = ? AND (s.seq IS NULL OR s.incarnation <> t.incarnation OR s.seq <> t.seq)
-      LIMIT ? + 0`),
+      ORDER BY t.activity DESC LIMIT ? + 0`),
     readState: db.prepare(`SELECT t.thread, t.owner_id AS ownerId, t.incarnation,
       s.incarnation AS "of", s.seq FROM threads t LEFT JOIN search_threads s ON s.thread = t.thread
       WHERE t.id = ?`),

@@ -31,7 +31,7 @@ import { hideThread, removeHidden } from './remove-thread.ts'
 import { createSqliteSearch } from './search-index.ts'
 import { createSqliteShareRecords, deleteThreadShares } from './share-records.ts'
 import { isConflict, isLocked } from './sqlite-error.ts'
-import { createSqliteStaging, hideLeftovers } from './stage-thread.ts'
+import { createStaged, hideLeftovers } from './stage-thread.ts'
 import { writeCommit } from './write-commit.ts'
 
 /** Options of `sqlite`. */
@@ -115,7 +115,21 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       return commits.map((commit) => writeCommit(statements, commit, { now, isAlive, nextCounter }))
     })
 
-  const staging = createSqliteStaging({ write }, nextCounterOf)
+  const deleteThread: Store['deleteThread'] = async (id) => {
+    const deleted = await write((statements) => {
+      const found = statements.readKey.get(id)
+      if (found === undefined) return null
+      const { thread, incarnation } = found
+      deleteThreadShares(statements.shares, id)
+      const messages = hideThread(statements, thread, createCounter(statements)())
+      return { messages, incarnation }
+    })
+    if (deleted === null) return null
+    const { messages, incarnation } = deleted
+    notifications.post([{ threadId: id, seq: 0, incarnation }])
+    await removeHidden({ read, write })
+    return { messages }
+  }
 
   return {
     kind: 'sqlite',
@@ -177,30 +191,21 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       })
     },
 
-    staging: {
-      ...staging,
-      async publish(staged, as) {
-        const result = await staging.publish(staged, as)
-        if (result === 'published') notifications.post([{ threadId: as.id, seq: 1 }])
-        return result
-      },
+    async createWhole(thread) {
+      const result = await createStaged(
+        {
+          write,
+          nextCounter: nextCounterOf,
+          commit: async (commit) => (await commitGroup([commit], writeGroup, isConflict))[0],
+          discard: deleteThread,
+        },
+        thread,
+      )
+      if (result === 'created') notifications.post([{ threadId: thread.threadId, seq: 1 }])
+      return result
     },
 
-    async deleteThread(id) {
-      const deleted = await write((statements) => {
-        const found = statements.readKey.get(id)
-        if (found === undefined) return null
-        const { thread, incarnation } = found
-        deleteThreadShares(statements.shares, id)
-        const messages = hideThread(statements, thread, createCounter(statements)())
-        return { messages, incarnation }
-      })
-      if (deleted === null) return null
-      const { messages, incarnation } = deleted
-      notifications.post([{ threadId: id, seq: 0, incarnation }])
-      await removeHidden({ read, write })
-      return { messages }
-    },
+    deleteThread,
 
     async commit(commits) {
       const results = await commitGroup(commits, writeGroup, isConflict)

@@ -11,7 +11,7 @@ import {
   useLease,
 } from '../lease.ts'
 import { drawMark, markOf } from '../place-evidence.ts'
-import type { PlannedCommit } from '../plan-commit.ts'
+import type { PlannedCallRow, PlannedCommit } from '../plan-commit.ts'
 import type { AppendResult } from '../store.ts'
 import { releaseQueuedFiles, useFiles } from './file-records.ts'
 import type { LedgerStatements, ThreadKey } from './ledger-statements.ts'
@@ -167,6 +167,14 @@ function writeRows(
   for (const { seq, size, turnSeq, at: batchAt, payload } of batches) {
     statements.insertBatch.run(thread, seq, size, commitSeq, turnSeq, batchAt, payload, mark)
   }
+  writeCalls(statements, thread, calls)
+}
+
+export function writeCalls(
+  statements: LedgerStatements,
+  thread: ThreadKey,
+  calls: readonly PlannedCallRow[],
+): void {
   for (const { callId, turnSeq, seq, name, lifecycle, input, output, modelOutput } of calls) {
     statements.upsertCall.run(
       thread,

@@ -1,0 +1,262 @@
+import { setImmediate } from 'node:timers/promises'
+import { isTurnEvent } from '../../core/event.ts'
+import { toUserMessage } from '../../core/fold-thread.ts'
+import type { OwnerId, Seq, ThreadId } from '../../core/ids.ts'
+import type { Message } from '../../core/message.ts'
+import type { IndexedText, SearchIndex, UnreadThread } from '../../store/search.ts'
+import type { Store } from '../../store/store.ts'
+import { searchTextOf, toSearchWords } from '../../views/search-text.ts'
+
+/**
+ * Fills the index of search, in the background and in portions between which other work runs (OP7). Several processes
+ * that fill the index of one owner do no harm: a portion is stored only on top of what it was read after.
+ */
+export interface SearchFiller {
+  /**
+   * Brings the index of an owner up to date, as far as a search may wait for it, and goes on in the background with what
+   * is left. False: something is left.
+   */
+  readonly fill: (ownerId: OwnerId) => Promise<boolean>
+  /** Begins in the background, once for each owner: the first search of a person with a long history then need not wait. */
+  readonly prepare: (ownerId: OwnerId) => void
+  /** Ends after the portions that are being written. */
+  readonly stop: () => Promise<void>
+}
+
+/** The number of threads looked up at once, and of changes per read. */
+const threadsAtOnce = 50
+const changesAtOnce = 200
+/**
+ * The words of one portion are stored in one transaction: a larger one would block other writers for too long (OP7).
+ */
+const bytesAtOnce = 65_536
+/**
+ * How much a search waits for, in words of texts that are stored: about a third of a second. Not measured by the clock,
+ * so that what a search finds does not depend on how busy the machine is.
+ */
+const mostCost = 50_000
+/** What a read costs beside its words, in words. */
+const costOfRead = 200
+/** The rest between two portions while nobody waits for them. */
+const restMs = 5
+/** How many owners are remembered as prepared; preparing one again costs one look. */
+const mostPrepared = 10_000
+
+/** One pass over the threads of an owner that are behind in the index. */
+interface Pass {
+  cost: number
+  isOver: boolean
+  /** How many searches wait for it: meanwhile it does not rest. */
+  waiting: number
+  done: Promise<void>
+  /** Called after each portion, and to end a rest. */
+  readonly listeners: Set<() => void>
+}
+
+export function createSearchFiller(store: Store): SearchFiller {
+  const passes = new Map<OwnerId, Pass>()
+  const prepared = new Set<OwnerId>()
+  const queue: OwnerId[] = []
+  let isDraining = false
+  let isStopped = false
+
+  const begin = (index: SearchIndex, ownerId: OwnerId): Pass => {
+    const known = passes.get(ownerId)
+    if (known !== undefined) return known
+    const pass: Pass = {
+      ...{ cost: 0, isOver: false, waiting: 0, done: Promise.resolve() },
+      listeners: new Set(),
+    }
+    const isGoing = async (cost: number) => {
+      pass.cost += cost
+      for (const listener of pass.listeners) listener()
+      await rest(pass)
+      return !isStopped
+    }
+    pass.done = readUnread(store, index, ownerId, isGoing)
+      .then((isAll) => {
+        pass.isOver = isAll
+      })
+      .finally(() => passes.delete(ownerId))
+    // Whoever waits for it gets the error; the next search begins again.
+    pass.done.catch(() => undefined)
+    passes.set(ownerId, pass)
+    return pass
+  }
+
+  /** One owner after the other: a server that starts must not read everything of everybody at once. */
+  const drain = async (index: SearchIndex): Promise<void> => {
+    if (isDraining) return
+    isDraining = true
+    for (let next = queue.shift(); next !== undefined && !isStopped; next = queue.shift()) {
+      await begin(index, next).done.catch(() => undefined)
+    }
+    isDraining = false
+  }
+
+  return {
+    async fill(ownerId) {
+      const index = store.search
+      if (index === undefined || isStopped) return false
+      const running = passes.get(ownerId)
+      const left = running === undefined ? mostCost : await waitFor(running, mostCost)
+      if (left <= 0) return false
+      // The pass before may have been past a thread that has changed since.
+      const pass = begin(index, ownerId)
+      await waitFor(pass, left)
+      return pass.isOver
+    },
+    prepare(ownerId) {
+      const index = store.search
+      if (index === undefined || isStopped || prepared.has(ownerId)) return
+      if (prepared.size >= mostPrepared) prepared.clear()
+      prepared.add(ownerId)
+      queue.push(ownerId)
+      void drain(index)
+    },
+    async stop() {
+      isStopped = true
+      const running = [...passes.values()]
+      for (const { listeners } of running) for (const listener of listeners) listener()
+      await Promise.all(running.map(({ done }) => done.catch(() => undefined)))
+    },
+  }
+}
+
+/** Waits until the pass is over, or has cost this much more. Returns what is left of it. */
+async function waitFor(pass: Pass, most: number): Promise<number> {
+  const begun = pass.cost
+  const { promise: isSpent, resolve } = Promise.withResolvers<void>()
+  const listener = () => {
+    if (pass.cost - begun >= most) resolve()
+  }
+  pass.waiting++
+  // Ends the rest that it may be in.
+  for (const wake of pass.listeners) wake()
+  pass.listeners.add(listener)
+  try {
+    await Promise.race([pass.done, isSpent])
+  } finally {
+    pass.waiting--
+    pass.listeners.delete(listener)
+  }
+  return most - (pass.cost - begun)
+}
+
+/** While nobody waits, the rest is long and keeps no process alive: a job that has done its work ends. */
+async function rest(pass: Pass): Promise<void> {
+  if (pass.waiting > 0) {
+    await setImmediate()
+    return
+  }
+  await new Promise<void>((resolve) => {
+    const wake = () => {
+      clearTimeout(timer)
+      pass.listeners.delete(wake)
+      resolve()
+    }
+    const timer = setTimeout(wake, restMs)
+    timer.unref()
+    pass.listeners.add(wake)
+  })
+}
+
+/** Brings the index up to date, in portions. False: it was stopped before the end. */
+async function readUnread(
+  store: Store,
+  index: SearchIndex,
+  ownerId: OwnerId,
+  onPortion: (cost: number) => Promise<boolean>,
+): Promise<boolean> {
+  // Each thread once: one that is being written to is behind again before the next lookup.
+  const seen = new Set<string>()
+  for (;;) {
+    const found = await index.findUnread(ownerId, threadsAtOnce + seen.size)
+    const unread = found.filter(({ threadId }) => !seen.has(threadId))
+    if (unread.length === 0) return true
+    for (const thread of unread) {
+      seen.add(thread.threadId)
+      if (!(await readThread(store, index, thread, onPortion))) return false
+    }
+  }
+}
+
+/** `onPortion` is called with the cost of each portion, and decides when the next begins; false: none does. */
+async function readThread(
+  store: Store,
+  index: SearchIndex,
+  thread: UnreadThread,
+  onPortion: (cost: number) => Promise<boolean>,
+): Promise<boolean> {
+  const { threadId, incarnation, title, createdAt } = thread
+  let { from } = thread
+  const named = { seq: 0, at: createdAt, words: toSearchWords(title) }
+  for (;;) {
+    const changes = await store.readChanges({
+      threadId,
+      after: Math.max(from, 0),
+      limit: changesAtOnce,
+      results: 'lazy',
+      maxBytes: bytesAtOnce,
+    })
+    if (changes === null || changes.incarnation !== incarnation) return onPortion(costOfRead)
+    const texts = new Map<number, IndexedText>([[0, named]])
+    const add = (message: Message) => {
+      const { seq, createdAt: at } = message
+      texts.set(seq, { seq, at, words: toSearchWords(searchTextOf(message)) })
+    }
+    const open = new Set<Message['id']>()
+    const shown = new Set<Seq>()
+    for (const change of changes.changes) {
+      if (change.kind === 'turn') add(change.turn)
+      else if (isTurnEvent(change.event)) open.add(change.event.turnId)
+      else if (change.event.type === 'message-added') add(toUserMessage(change.event))
+      else if (change.event.type === 'messages-shown') {
+        for (const place of change.event.places) shown.add(place)
+      }
+    }
+    for (const id of open) {
+      const turn = await store.readMessage(threadId, id, 'lazy')
+      if (turn !== null) add(turn)
+    }
+    await readShown(store, threadId, shown, add)
+    const to = changes.reached
+    await index.addTexts({ threadId, incarnation, from, to, texts: [...texts.values()] })
+    let cost = costOfRead
+    for (const { words } of texts.values()) cost += words.length
+    if (!(await onPortion(cost))) return false
+    if (to >= changes.seq) return true
+    from = to
+  }
+}
+
+/**
+ * An event that shows messages again does not contain them, and a turn that changed while it was hidden is in no
+ * change: without this read it would be visible and never found. A message that is hidden again by now is read when it
+ * is shown next.
+ */
+async function readShown(
+  store: Store,
+  threadId: ThreadId,
+  places: ReadonlySet<Seq>,
+  add: (message: Message) => void,
+): Promise<void> {
+  const sorted = [...places].sort((left, right) => left - right)
+  const [first] = sorted
+  if (first === undefined) return
+  for (let before = (sorted.at(-1) ?? first) + 1; before > first;) {
+    const query = {
+      threadId,
+      limit: changesAtOnce,
+      before,
+      live: 'include',
+      results: 'lazy',
+    } as const
+    const page = await store.readPage({ ...query, maxBytes: bytesAtOnce })
+    const last = page?.messages.at(-1)
+    if (page === null || last === undefined) return
+    for (const message of page.messages) if (places.has(message.seq)) add(message)
+    before = last.seq
+    await setImmediate()
+  }
+}
