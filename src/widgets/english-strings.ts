@@ -89,6 +89,7 @@ export const englishStrings: Strings = {
   acceptAll: (count) => `Accept all ${count}`,
   rejectAll: (count) => `Reject all ${count}`,
   feedback: 'Reason, if you reject (the assistant sees it)',
+  unreadArguments: 'Nothing was accepted: the marked field is not complete.',
   decidedBy: (who, decision) => `${decision === 'accepted' ? 'Accepted' : 'Rejected'} by ${who}`,
   unknownTitle: (tool) => `The outcome of “${tool}” is unknown`,
   unknownBody:

@@ -85,6 +85,8 @@ export interface Strings {
   readonly rejectAll: (count: number) => string
   /** The field for the reason of a rejection. */
   readonly feedback: string
+  /** After accepting arguments of which a field has no value yet, such as half-typed JSON. */
+  readonly unreadArguments: string
   /** Who decided on a call, and how. */
   readonly decidedBy: (who: string, decision: 'accepted' | 'rejected') => string
   /** Above a call whose outcome is unknown; `tool` is its title. */

@@ -1,7 +1,8 @@
-import { memo, type ReactNode, useMemo } from 'react'
+import { memo, type ReactNode, useMemo, useState } from 'react'
 import { type Call, needsPerson } from '../../core/call.ts'
 import { callsOf, type Turn } from '../../core/message.ts'
 import { DecideAll } from '../approval/decide-all.tsx'
+import { DraftDecisionsProvider } from '../approval/draft-decisions.ts'
 import { type CallActions, CallActionsProvider, useCallActions } from '../call-actions.ts'
 import { type CardRegistry, cardOf, useCards } from '../tool-card/card-registry.tsx'
 import { codeOf } from '../tool-card/code-of.ts'
@@ -19,6 +20,7 @@ interface TurnCardsProps {
 export function TurnCards({ turn, isLast }: TurnCardsProps): ReactNode {
   const cards = useCards()
   const actions = useActionsOf(isLast)
+  const [drafts] = useState(() => new Map())
   const byId = new Map<string, Call>()
   for (const call of callsOf(turn)) byId.set(call.id, call)
   const calls = [...byId.values()]
@@ -27,12 +29,14 @@ export function TurnCards({ turn, isLast }: TurnCardsProps): ReactNode {
   if (shown.length === 0) return null
   return (
     <CallActionsProvider value={actions}>
-      <div className="hf-cards">
-        {waiting.length > 1 && <DecideAll calls={waiting} />}
-        {shown.map((call) => (
-          <Card key={call.id} call={call} />
-        ))}
-      </div>
+      <DraftDecisionsProvider value={drafts}>
+        <div className="hf-cards">
+          {waiting.length > 1 && <DecideAll calls={waiting} />}
+          {shown.map((call) => (
+            <Card key={call.id} call={call} />
+          ))}
+        </div>
+      </DraftDecisionsProvider>
     </CallActionsProvider>
   )
 }
