@@ -66,6 +66,7 @@ export const englishStrings: Strings = {
   retryFile: (name) => `Try ${name} again`,
   fileSize: (bytes) => formatBytes(bytes),
   file: 'File',
+  fileNotShown: 'cannot be shown',
   table: 'Table',
   task: 'Task',
   attempt: 'An interrupted attempt',

@@ -56,6 +56,8 @@ export interface Strings {
   readonly retryFile: (name: string) => string
   /** How large a file is. */
   readonly fileSize: (bytes: number) => string
+  /** Behind the type of a file that is not there, or of an image that the browser cannot show. */
+  readonly fileNotShown: string
   /** A file without a name; its media type follows. */
   readonly file: string
   /** The name of a table in an answer, for screen readers. */

@@ -7,6 +7,7 @@ import { type CallActions, CallActionsProvider, useCallActions } from '../call-a
 import { type CardRegistry, cardOf, useCards } from '../tool-card/card-registry.tsx'
 import { codeOf } from '../tool-card/code-of.ts'
 import { ToolCard } from '../tool-card/tool-card.tsx'
+import { isFile } from '../tool-card/value-view.tsx'
 
 /** An unchanged call is not rendered again. */
 const Card = memo(ToolCard)
@@ -52,17 +53,20 @@ function useActionsOf(isLast: boolean): CallActions {
 
 /**
  * Tools without a card of their own are rows of the widget, unless a person is or was asked for a decision, or the
- * result is code to be read. While the arguments stream, only a card that renders them is shown (FK6).
+ * result is code to be read or a file to be opened. While the arguments stream, only a card that renders them is shown (FK6).
  */
 function showsCard(call: Call, cards: CardRegistry): boolean {
   const entry = cardOf(cards, call.name)
   if (call.state === 'streaming') return entry?.drawsInput === true
   return (
-    entry !== undefined || needsPerson(call) || call.approval === 'required' || returnedCode(call)
+    entry !== undefined ||
+    needsPerson(call) ||
+    call.approval === 'required' ||
+    returnedArtifact(call)
   )
 }
 
-const returnedCode = (call: Call): boolean =>
+const returnedArtifact = (call: Call): boolean =>
   call.state === 'succeeded' &&
   call.output.kind === 'inline' &&
-  codeOf(call.output.value) !== undefined
+  (codeOf(call.output.value) !== undefined || isFile(call.output.value))
