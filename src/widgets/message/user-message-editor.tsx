@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef } from 'react'
+import { type ReactNode, type RefObject, useEffect, useRef } from 'react'
 import { ActionError } from '../action-error.tsx'
 import { usePersistentUiState } from '../persistent-ui-state.tsx'
 import { useStrings } from '../strings-context.tsx'
@@ -18,6 +18,25 @@ interface UserMessageEditorProps {
   readonly onEffects: (names: readonly string[]) => void
 }
 
+/**
+ * A list at its end follows whatever grows in it, this form too: its field would be pushed out at the top, under the
+ * eyes of whoever has just begun to write in it.
+ */
+function useFieldInView(field: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const element = field.current
+    if (element === null) return undefined
+    const observer = new ResizeObserver(() => {
+      if (document.activeElement === element) element.scrollIntoView({ block: 'nearest' })
+    })
+    observer.observe(element)
+    // The list is measured in several passes, and moves after each.
+    const rows = element.closest('.hf-rows')
+    if (rows !== null) observer.observe(rows)
+    return () => observer.disconnect()
+  }, [field])
+}
+
 /** Saving sends a new version of the message, with its files; the old one stays, with what followed it (VR1). */
 export function UserMessageEditor(props: UserMessageEditorProps): ReactNode {
   const { id, parts, onClose, onEffects } = props
@@ -30,6 +49,7 @@ export function UserMessageEditor(props: UserMessageEditorProps): ReactNode {
   const isEmpty = edited.trim() === ''
   const field = useRef<HTMLTextAreaElement>(null)
   useEffect(() => field.current?.focus(), [])
+  useFieldInView(field)
   const save = () =>
     run(async () => {
       const effects = await readEffects(client, actions, id)
