@@ -91,6 +91,8 @@ export interface Strings {
   readonly unreadArguments: string
   /** Who decided on a call, and how. */
   readonly decidedBy: (who: string, decision: 'accepted' | 'rejected') => string
+  /** The same where the reader decided. */
+  readonly decidedByYou: (decision: 'accepted' | 'rejected') => string
   /** Above a call whose outcome is unknown; `tool` is its title. */
   readonly unknownTitle: (tool: string) => string
   /** The explanation of an unknown outcome. */

@@ -33,7 +33,7 @@ describe.skipIf(!hasBrowser)('an approval in a browser', () => {
     expect(clicks).toBe(2)
     const notes = [first, second].map((chat) => chat.page.locator('.hf-decision').first())
     const said = await Promise.all(notes.map((note) => note.textContent()))
-    expect(said[0]).toMatch(/^(Accepted|Rejected) by local$/)
+    expect(said[0]).toMatch(/^(Accepted|Rejected) by you$/)
     expect(said[1]).toBe(said[0])
     expect(await second.answers.textContent()).toBe(await first.answers.textContent())
     expect([...(await first.faults()), ...(await second.faults())]).toEqual([])

@@ -101,6 +101,8 @@ describe.skipIf(!hasBrowser)('files in a browser', () => {
     await attach(chat, program)
     const failed = chat.page.locator('.hf-attachment[data-state=failed]')
     await failed.getByRole('alert').getByText('are not accepted').waitFor()
+    // It would be refused again.
+    expect(await failed.getByRole('button', { name: 'Try setup.exe again' }).count()).toBe(0)
     await failed.getByRole('button', { name: 'Remove setup.exe' }).click()
     expect(await chat.page.locator('.hf-attachment').count()).toBe(0)
     await attach(chat, photo)
@@ -108,6 +110,18 @@ describe.skipIf(!hasBrowser)('files in a browser', () => {
     await chat.page.getByRole('button', { name: 'Send' }).click()
     await chat.ended()
     await chat.page.locator('.hf-user img.hf-image').waitFor()
+    await chat.close()
+  })
+
+  it('[FL1] that did not arrive are tried again', async () => {
+    const chat = await openChat(app.browser, app.server.url)
+    const { page } = chat
+    await page.route('**/api/files', (route) => route.abort())
+    await attach(chat, photo)
+    await page.getByRole('alert').getByText('The server cannot be reached.').waitFor()
+    await page.unroute('**/api/files')
+    await page.getByRole('button', { name: 'Try photo.png again' }).click()
+    await attached(chat).waitFor()
     await chat.close()
   })
 
