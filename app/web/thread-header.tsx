@@ -24,7 +24,7 @@ export function ThreadHeader({ threadId, isNew, onMenu }: ThreadHeaderProps): Re
       </button>
       {/* In its own direction, so that it is cut off where it ends. */}
       <h1 dir="auto" title={title}>
-        {title === '' ? (isMissing ? 'Not found' : nameless) : title}
+        {title.trim() === '' ? (isMissing ? 'Not found' : nameless) : title}
       </h1>
       {isMissing && (
         <button type="button" className="hf-button" onClick={() => goTo('/')}>

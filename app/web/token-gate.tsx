@@ -1,5 +1,5 @@
 import { ApiError, createApi } from 'holdfast/client'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { tokenHeaders, writeToken } from './token.ts'
 
 type Access = 'asking' | 'open' | 'closed' | 'wrong'
@@ -17,7 +17,13 @@ export function TokenGate({ children }: { readonly children: ReactNode }): React
         setAccess(error instanceof ApiError && error.status === 401 ? closed : 'open'),
       )
   }
+  const field = useRef<HTMLInputElement>(null)
   useEffect(() => ask('closed'), [])
+  // There is nothing else to do here, and after a wrong token nothing else to mend.
+  useEffect(() => {
+    field.current?.focus()
+    field.current?.select()
+  }, [access])
   // Nothing yet: a page that is taken away again a moment later would be worse than none.
   if (access === 'asking') return null
   if (access === 'open') return children
@@ -34,6 +40,7 @@ export function TokenGate({ children }: { readonly children: ReactNode }): React
         <label className="hf-field">
           <span>The value of HOLDFAST_TOKEN</span>
           <input
+            ref={field}
             type="password"
             autoComplete="current-password"
             aria-invalid={access === 'wrong'}

@@ -106,8 +106,15 @@ export interface ThreadClient extends ObservableStore<ThreadSnapshot> {
   readonly continue: () => Promise<void>
   /** Accepts or rejects a call that waits. Rejects when another decision was first, or the arguments do not fit. */
   readonly decide: (callId: string, decision: DecisionAnswer) => Promise<void>
-  /** Several decisions in one request (AP6). */
-  readonly decideAll: (callIds: readonly string[], decision: DecisionAnswer) => Promise<void>
+  /**
+   * Several decisions in one request (AP6). `own`: the answers of calls that get another one than `decision`. Rejects if
+   * one of them failed; the others count.
+   */
+  readonly decideAll: (
+    callIds: readonly string[],
+    decision: DecisionAnswer,
+    own?: ReadonlyMap<string, DecisionAnswer>,
+  ) => Promise<void>
   /** Resolves a call whose outcome is unknown: run it again, mark it as succeeded (with `result`), or skip it. */
   readonly resolve: (
     callId: string,

@@ -1,3 +1,4 @@
+import { ApiError } from '../protocol/api-error.ts'
 import type { Api } from './api.ts'
 import type { ThreadClient } from './thread-snapshot.ts'
 
@@ -14,6 +15,12 @@ type ThreadVerbs = Pick<
   | 'decideAll'
   | 'resolve'
 >
+
+interface DecisionResults {
+  readonly results: readonly {
+    readonly error?: { readonly code: string; readonly message: string }
+  }[]
+}
 
 /** Operations that only send a request: their result arrives with the frames, here as on every other screen. */
 export function createThreadVerbs(api: Api, threadId: string): ThreadVerbs {
@@ -45,9 +52,12 @@ export function createThreadVerbs(api: Api, threadId: string): ThreadVerbs {
     async decide(callId, answer) {
       await api.post(`${base}/tool-calls/${encodeURIComponent(callId)}/decision`, answer)
     },
-    async decideAll(callIds, answer) {
-      const decisions = callIds.map((callId) => ({ ...answer, callId }))
-      await api.post(`${base}/decisions`, { decisions })
+    async decideAll(callIds, answer, own) {
+      const decisions = callIds.map((callId) => ({ ...(own?.get(callId) ?? answer), callId }))
+      const { results } = await api.post<DecisionResults>(`${base}/decisions`, { decisions })
+      // The response is a 200 even if some of them failed.
+      const failed = results.find(({ error }) => error !== undefined)?.error
+      if (failed !== undefined) throw new ApiError(409, failed.code, failed.message)
     },
     async resolve(callId, resolution, result) {
       const body = result === undefined ? { resolution } : { resolution, result }

@@ -9,8 +9,15 @@ import type { Json, JsonObject } from '../core/json.ts'
 export interface CallActions {
   /** Accepts or rejects a call that waits for approval. Without it both buttons are disabled. */
   readonly decide?: (callId: string, answer: DecisionAnswer) => Promise<void>
-  /** Several decisions in one request (AP6). Without it there is no button for all of them. */
-  readonly decideAll?: (callIds: readonly string[], answer: DecisionAnswer) => Promise<void>
+  /**
+   * Several decisions in one request (AP6). `own`: the answers of calls whose forms were filled in, in place of `answer`.
+   * Without it there is no button for all of them.
+   */
+  readonly decideAll?: (
+    callIds: readonly string[],
+    answer: DecisionAnswer,
+    own?: ReadonlyMap<string, DecisionAnswer>,
+  ) => Promise<void>
   /**
    * False: a decision is only yes or no, so the arguments are shown and cannot be edited.
    * @default true

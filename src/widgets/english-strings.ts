@@ -66,6 +66,7 @@ export const englishStrings: Strings = {
   retryFile: (name) => `Try ${name} again`,
   fileSize: (bytes) => formatBytes(bytes),
   file: 'File',
+  fileNotShown: 'cannot be shown',
   table: 'Table',
   task: 'Task',
   attempt: 'An interrupted attempt',
@@ -79,7 +80,11 @@ export const englishStrings: Strings = {
   ending(ending) {
     const message = endingNoteOf(ending)?.message ?? null
     const isBroken = ending.kind === 'failed' || ending.kind === 'interrupted'
-    return isBroken && message !== null ? `${message} ${everythingIsSaved}` : message
+    if (!isBroken || message === null) return message
+    // The number of an error is for those who look for it in a log, so it comes last.
+    const [, sentence = message, errorNumber = ''] =
+      /^(.+?)( \(error [^)]+\))$/s.exec(message) ?? []
+    return `${sentence} ${everythingIsSaved}${errorNumber}`
   },
   duration: (ms) => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`),
 
@@ -89,7 +94,9 @@ export const englishStrings: Strings = {
   acceptAll: (count) => `Accept all ${count}`,
   rejectAll: (count) => `Reject all ${count}`,
   feedback: 'Reason, if you reject (the assistant sees it)',
+  unreadArguments: 'Nothing was accepted: the marked field is not complete.',
   decidedBy: (who, decision) => `${decision === 'accepted' ? 'Accepted' : 'Rejected'} by ${who}`,
+  decidedByYou: (decision) => (decision === 'accepted' ? 'Accepted by you' : 'Rejected by you'),
   unknownTitle: (tool) => `The outcome of “${tool}” is unknown`,
   unknownBody:
     'The work was interrupted while this tool ran. It may or may not have taken effect. Everything else is saved.',

@@ -56,6 +56,8 @@ export interface Strings {
   readonly retryFile: (name: string) => string
   /** How large a file is. */
   readonly fileSize: (bytes: number) => string
+  /** Behind the type of a file that is not there, or of an image that the browser cannot show. */
+  readonly fileNotShown: string
   /** A file without a name; its media type follows. */
   readonly file: string
   /** The name of a table in an answer, for screen readers. */
@@ -85,8 +87,12 @@ export interface Strings {
   readonly rejectAll: (count: number) => string
   /** The field for the reason of a rejection. */
   readonly feedback: string
+  /** After accepting arguments of which a field has no value yet, such as half-typed JSON. */
+  readonly unreadArguments: string
   /** Who decided on a call, and how. */
   readonly decidedBy: (who: string, decision: 'accepted' | 'rejected') => string
+  /** The same where the reader decided. */
+  readonly decidedByYou: (decision: 'accepted' | 'rejected') => string
   /** Above a call whose outcome is unknown; `tool` is its title. */
   readonly unknownTitle: (tool: string) => string
   /** The explanation of an unknown outcome. */

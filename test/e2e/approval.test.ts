@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { hasBrowser } from '../support/browser.ts'
-import { chatIn, openChat } from './chat-page.ts'
+import { chatIn, type ChatPage, openChat } from './chat-page.ts'
 import { tabTo } from './tab-to.ts'
 import { startApp } from './start-app.ts'
 
@@ -33,7 +33,7 @@ describe.skipIf(!hasBrowser)('an approval in a browser', () => {
     expect(clicks).toBe(2)
     const notes = [first, second].map((chat) => chat.page.locator('.hf-decision').first())
     const said = await Promise.all(notes.map((note) => note.textContent()))
-    expect(said[0]).toMatch(/^(Accepted|Rejected) by local$/)
+    expect(said[0]).toMatch(/^(Accepted|Rejected) by you$/)
     expect(said[1]).toBe(said[0])
     expect(await second.answers.textContent()).toBe(await first.answers.textContent())
     expect([...(await first.faults()), ...(await second.faults())]).toEqual([])
@@ -92,6 +92,80 @@ describe.skipIf(!hasBrowser)('an approval in a browser', () => {
     await chat.widget.getByText('Declined').waitFor()
     // The forms were taller than the screen. What is left is not, so there is nothing to jump to.
     await expect.poll(() => chat.page.getByRole('button', { name: 'Latest' }).count()).toBe(0)
+    expect(await chat.faults()).toEqual([])
+    await chat.close()
+  })
+})
+
+describe.skipIf(!hasBrowser)('an approval with several arguments', () => {
+  const app = startApp({ config: 'test/e2e/odd-tools.config.ts' })
+  const results = (chat: ChatPage) => chat.page.locator('.hf-generic')
+  const open = async (text: string) => {
+    const viewport = { width: 390, height: 780 }
+    const chat = await openChat(app.browser, app.server.url, { viewport })
+    await chat.ask(text)
+    await chat.page.locator('.hf-approval').last().waitFor()
+    return chat
+  }
+
+  it('[AP3] is not accepted while a field is half typed, and then runs with what it shows', async () => {
+    const chat = await open('pay')
+    const form = chat.page.locator('.hf-approval')
+    const accept = form.getByRole('button', { name: 'Accept' })
+    for (const [field, half, whole] of [
+      ['items', '["tea", "mi', '["tea", "milk"]'],
+      ['amount', '1e', '1e2'],
+    ] as const) {
+      await form.getByLabel(field).fill('')
+      await form.getByLabel(field).pressSequentially(half)
+      await accept.click()
+      await form.getByRole('alert').getByText('Nothing was accepted').waitFor()
+      expect(await form.getByLabel(field).getAttribute('aria-invalid')).toBe('true')
+      await form.getByLabel(field).pressSequentially(whole.slice(half.length))
+      expect(await form.getByLabel(field).getAttribute('aria-invalid')).toBe('false')
+    }
+    await accept.click()
+    await chat.ended()
+    await results(chat).locator('summary').click()
+    await results(chat).getByText('ACME 100 undefined tea+milk').waitFor()
+    expect(await chat.faults()).toEqual([])
+    await chat.close()
+  })
+
+  it('[AP3] [CD3] shows all of a long text, and no choice that was not made', async () => {
+    const chat = await open('pay')
+    const form = chat.page.locator('.hf-approval')
+    const purpose = form.getByLabel('purpose')
+    expect(
+      await purpose.evaluate((field) => [
+        field.scrollWidth <= field.clientWidth,
+        field.scrollHeight <= field.clientHeight,
+      ]),
+    ).toEqual([true, true])
+    const currency = form.getByLabel('currency')
+    expect(await currency.inputValue()).toBe('')
+    await currency.selectOption('USD')
+    await form.getByRole('button', { name: 'Accept' }).click()
+    await chat.ended()
+    await results(chat).locator('summary').click()
+    await results(chat).getByText('ACME 120.5 USD tea').waitFor()
+    await chat.close()
+  })
+
+  it('[AP3] [AP6] accepts all of them as they are shown', async () => {
+    const chat = await open('pay both')
+    const second = chat.page.locator('.hf-approval').nth(1)
+    const acceptAll = chat.page.getByRole('button', { name: 'Accept all 2' })
+    await second.getByLabel('items').fill('[')
+    await acceptAll.click()
+    await chat.page.getByRole('alert').getByText('Nothing was accepted').waitFor()
+    await second.getByLabel('items').fill('["ink"]')
+    await second.getByLabel('amount').fill('7')
+    await acceptAll.click()
+    await chat.ended()
+    for (const result of await results(chat).all()) await result.locator('summary').click()
+    await results(chat).getByText('ACME 120.5 undefined tea').waitFor()
+    await results(chat).getByText('Initech 7 undefined ink').waitFor()
     expect(await chat.faults()).toEqual([])
     await chat.close()
   })

@@ -32,7 +32,7 @@ describe.skipIf(!hasBrowser)('a chat without a mouse', () => {
     expect(await showsFocus(page)).toBe(true)
     await keyboard.press('Enter')
     await chat.ended(2)
-    await page.getByText('Accepted by local').first().waitFor()
+    await page.getByText('Accepted by you').first().waitFor()
 
     // What was asked is answered and gone: the focus is where one goes on.
     await chat.composer.and(page.locator(':focus')).waitFor()

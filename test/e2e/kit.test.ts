@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser).each(['18', '19'] as const)('the kit on React %s', 
     await page.getByRole('group', { name: 'Allow “Delete note”? Travel' }).waitFor()
     await page.getByRole('button', { name: 'Accept' }).click()
     await chat.ended(2)
-    await page.getByText('Accepted by local').first().waitFor()
+    await page.getByText('Accepted by you').first().waitFor()
     expect(await chat.answers.last().textContent()).toContain('I deleted the note “Travel”.')
 
     const shown = await wordsOf(page)

@@ -26,6 +26,8 @@ describe.skipIf(!hasBrowser)('a server that wants a token', () => {
   it('is asked for it, says that a wrong one is wrong, and takes the right one', async () => {
     const page = await openForm()
     expect(await page.locator('.hf-thread').count()).toBe(0)
+    const field = page.getByLabel('The value of HOLDFAST_TOKEN')
+    await field.and(page.locator(':focus')).waitFor()
     await enter(page, 'a-wrong-token')
     await page.getByRole('alert').getByText('The server does not take this token.').waitFor()
     expect(await page.locator('.hf-thread').count()).toBe(0)

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { screens } from '../../scripts/screens.ts'
 import { hasBrowser } from '../support/browser.ts'
@@ -86,6 +86,35 @@ describe.skipIf(!hasBrowser)('a chat under a finger', () => {
     await see(400, 2)
     expect(await bottomOfComposer()).toBe(before)
     await context.close()
+  })
+
+  it('[UX2] keeps a field in view that somebody writes in, above the keyboard too', async () => {
+    const viewport = { width: 360, height: 740 }
+    const chat = await openChat(app.browser, app.server.url, { ...phone, viewport })
+    const { page } = chat
+    const isInView = (field: Locator) =>
+      field.evaluate((element) => {
+        const list = element.closest('.hf-scroll')?.getBoundingClientRect()
+        const { top, bottom } = element.getBoundingClientRect()
+        return list !== undefined && top >= list.top && bottom <= list.bottom
+      })
+    await chat.ask('What is the weather in Paris?')
+    await chat.ended()
+    await page.locator('.card-weather, .hf-card').first().waitFor()
+    // At the end, from where the list follows whatever grows.
+    await page.locator('.hf-scroll').evaluate((list) => list.scrollTo(0, list.scrollHeight))
+    await page.getByRole('button', { name: 'Edit' }).evaluate((button) => {
+      if (button instanceof HTMLElement) button.click()
+    })
+    const editor = page.getByRole('textbox', { name: 'Edit' })
+    await expect.poll(() => isInView(editor)).toBe(true)
+    await page.setViewportSize({ width: 360, height: 500 })
+    await expect
+      .poll(() => page.locator('.hf-scroll').evaluate((list) => list.clientHeight))
+      .toBeLessThan(400)
+    await expect.poll(() => isInView(editor)).toBe(true)
+    expect(await chat.faults()).toEqual([])
+    await chat.close()
   })
 
   it('folds a long message of a person, opens it in place, and prints all of it', async () => {

@@ -19,6 +19,8 @@ export interface AppServer {
 export interface AppServerOptions {
   readonly delayMs?: number
   readonly env?: Readonly<Record<string, string>>
+  /** A config of the test's own, from the project's folder, in place of the app's. */
+  readonly config?: string
 }
 
 export async function startAppServer(options: AppServerOptions = {}): Promise<AppServer> {
@@ -30,14 +32,15 @@ export async function startAppServer(options: AppServerOptions = {}): Promise<Ap
     HOLDFAST_DEMO_CHARGES: join(folder, 'charges.log'),
     ...options.env,
   }
-  let running = await start('0', env)
+  const more = options.config === undefined ? [] : ['--config', options.config]
+  let running = await start('0', env, more)
   const { url } = running
   return {
     url,
     folder,
     kill: () => end(running.child, 'SIGKILL'),
     async restart() {
-      running = await start(new URL(url).port, env)
+      running = await start(new URL(url).port, env, more)
     },
     async close() {
       await end(running.child, 'SIGKILL')
@@ -51,8 +54,11 @@ interface Running {
   readonly url: string
 }
 
-function start(port: string, env: NodeJS.ProcessEnv): Promise<Running> {
-  const args = ['--conditions=holdfast-source', 'scripts/start.ts', '--port', port, '--log', 'off']
+function start(port: string, env: NodeJS.ProcessEnv, more: readonly string[]): Promise<Running> {
+  const args = [
+    ...['--conditions=holdfast-source', 'scripts/start.ts'],
+    ...['--port', port, '--log', 'off', ...more],
+  ]
   const child = spawn(process.execPath, args, {
     cwd: project,
     env,

@@ -17,7 +17,7 @@ export function ThreadLink({ thread, isCurrent, onOpen, actions }: ThreadLinkPro
   const [wasRenamed, setRenamed] = useState(false)
   const row = useRef<HTMLLIElement>(null)
   const path = threadPath(thread.id)
-  const title = thread.title === '' ? 'Untitled' : thread.title
+  const title = thread.title.trim() === '' ? 'Untitled' : thread.title
   useEffect(() => {
     // The field is gone, and the focus with it.
     if (!isRenaming && wasRenamed) row.current?.querySelector('button')?.focus()

@@ -58,3 +58,17 @@ it('[FL1] refuses what is known to be too large before it is read', async () => 
   })
   await holdfast.close()
 })
+
+it.each([
+  [5, '5 bytes'],
+  [2_000, '2,000 bytes'],
+  [25 * 1024 * 1024, '25 MiB'],
+  [1_600_000, '1.5 MiB'],
+])('[FL1] says the limit of %d bytes as people read it', async (maxBytes, size) => {
+  const files = { store: memoryFiles(), maxBytes }
+  const holdfast = createHoldfast({ store: memory(), recoverEveryMs: 0, files })
+  const content = new Blob([new Uint8Array(maxBytes + 1)])
+  const added = holdfast.files.add({ ownerId: 'ana', content })
+  await expect(added).rejects.toThrow(`It is larger than ${size}.`)
+  await holdfast.close()
+})

@@ -142,7 +142,7 @@ export function createFiles(
     if (size !== undefined && size.width * size.height > limits.maxPixels) {
       throw new HoldfastError(
         'file-too-large',
-        `The image has ${size.width} × ${size.height} pixels, which is more than ${limits.maxPixels} in all.`,
+        `The image has ${size.width} × ${size.height} pixels. At most ${limits.maxPixels.toLocaleString('en-US')} are accepted.`,
       )
     }
     await records.begin({ id, ownerId, at })
@@ -224,7 +224,15 @@ const namedIn = (part: UserPart | Part): FileId | undefined =>
   part.type === 'file' || part.type === 'reasoning-file' ? fileIdOf(part.url) : undefined
 
 const tooLarge = (most: number): HoldfastError =>
-  new HoldfastError('file-too-large', `It is larger than ${most} bytes.`)
+  new HoldfastError('file-too-large', `It is larger than ${toSize(most)}.`)
+
+const mebibyte = 1024 * 1024
+
+/** As people read it in the composer. */
+const toSize = (bytes: number): string =>
+  bytes < mebibyte
+    ? `${bytes.toLocaleString('en-US')} bytes`
+    : `${(bytes / mebibyte).toLocaleString('en-US', { maximumFractionDigits: 1 })} MiB`
 
 function checkType(mediaType: string, declared: string, accept: readonly string[]): void {
   if (declared.startsWith('image/') && !mediaType.startsWith('image/')) {

@@ -9,7 +9,8 @@ import { useStrings } from '../strings-context.tsx'
 import { useCallActions } from '../call-actions.ts'
 import { titleOf } from '../tool-widget/turn-summary.ts'
 import { summarizeArguments } from './summarize-arguments.ts'
-import { ArgumentFields } from './argument-fields.tsx'
+import { ArgumentFields, type UnreadFields } from './argument-fields.tsx'
+import { useDraftDecision } from './draft-decisions.ts'
 import { useAction } from '../use-action.ts'
 import { useToolSchema } from './use-tool-schema.ts'
 
@@ -21,16 +22,23 @@ export function ApprovalForm({ call }: { readonly call: Call }): ReactNode {
   const proposed = projectArguments(call.input)
   const [args, setArgs] = usePersistentUiState<Json>(`arguments ${call.id}`, proposed)
   const [feedback, setFeedback] = usePersistentUiState(`feedback ${call.id}`, '')
+  const [unread, setUnread] = usePersistentUiState<UnreadFields>(`unread ${call.id}`, {})
   const schema = useToolSchema(call.name)
   const isEdited = JSON.stringify(args) !== JSON.stringify(proposed)
+  const isReadable = Object.keys(unread).length === 0
+  const answers = {
+    // What is accepted is what the form shows: with a field that has no value yet there is nothing to accept (AP3).
+    accept: isReadable ? ({ decision: 'accept', ...(isEdited ? { args } : {}) } as const) : null,
+    reject: { decision: 'reject', ...(feedback === '' ? {} : { feedback }) } as const,
+  }
+  useDraftDecision(call.id, answers)
   const accept = () => {
-    run(async () => decide?.(call.id, { decision: 'accept', ...(isEdited ? { args } : {}) }))
+    run(async () => {
+      if (answers.accept === null) throw new Error(strings.unreadArguments)
+      await decide?.(call.id, answers.accept)
+    })
   }
-  const reject = () => {
-    run(async () =>
-      decide?.(call.id, { decision: 'reject', ...(feedback === '' ? {} : { feedback }) }),
-    )
-  }
+  const reject = () => run(async () => decide?.(call.id, answers.reject))
   return (
     <fieldset
       className="hf-approval"
@@ -47,9 +55,13 @@ export function ApprovalForm({ call }: { readonly call: Call }): ReactNode {
       {isJsonObject(args) && (
         <ArgumentFields
           value={args}
+          unread={unread}
           schema={schema}
           isDisabled={isBusy || !editsArguments}
-          onChange={setArgs}
+          onChange={(next, nextUnread) => {
+            setArgs(next)
+            setUnread(nextUnread)
+          }}
         />
       )}
       <label className="hf-field">

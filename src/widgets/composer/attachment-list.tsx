@@ -25,7 +25,7 @@ export function AttachmentList({ attachments, remove, retry }: AttachmentListPro
             </bdi>
             <AttachmentState {...attachment} />
           </span>
-          {attachment.state.kind === 'failed' && (
+          {attachment.state.kind === 'failed' && !attachment.state.isRefused && (
             <button
               type="button"
               className="hf-attachment-button"

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import type { UploadedFile, UploadOptions } from '../../client/upload-file.ts'
+import { ApiError } from '../../protocol/api-error.ts'
 import { readStored, writeStored } from './stored-text.ts'
 
 /** A file in the composer, before it is sent with a message. */
@@ -11,7 +12,8 @@ export interface Attachment {
   readonly state:
     | { readonly kind: 'uploading'; readonly share: number }
     | { readonly kind: 'ready'; readonly file: UploadedFile }
-    | { readonly kind: 'failed'; readonly error: string }
+    /** `isRefused`: the server does not accept this file, so another attempt is of no use. */
+    | { readonly kind: 'failed'; readonly error: string; readonly isRefused: boolean }
 }
 
 /** Uploads a file to the server. */
@@ -72,7 +74,11 @@ export function useAttachments(threadId: string, upload: Upload | undefined): Us
       },
       (error: unknown) => {
         if (stop.signal.aborted) return
-        put(key, { kind: 'failed', error: error instanceof Error ? error.message : String(error) })
+        put(key, {
+          kind: 'failed',
+          error: error instanceof Error ? error.message : String(error),
+          isRefused: error instanceof ApiError && refusals.has(error.code),
+        })
       },
     )
   }
@@ -114,6 +120,9 @@ export function useAttachments(threadId: string, upload: Upload | undefined): Us
     },
   }
 }
+
+/** Not `files-full`: something may be deleted meanwhile. */
+const refusals: ReadonlySet<string> = new Set(['file-too-large', 'file-type'])
 
 const keyOf = (threadId: string): string => `holdfast:files:${threadId}`
 

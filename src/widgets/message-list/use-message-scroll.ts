@@ -80,7 +80,8 @@ export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
     if (isNearEnd(scroller.current)) setAtEnd(true)
   }, [scroller, size])
 
-  // Elements that grow below the list (the queue, attached files) must not cover the end that is being read.
+  // Elements that grow below the list (the queue, attached files, a phone's keyboard) must not cover the end that is
+  // being read, nor a field of the list that somebody writes in.
   useEffect(() => {
     const element = scroller.current
     if (element === null) return undefined
@@ -88,8 +89,12 @@ export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
     const observer = new ResizeObserver(() => {
       const { clientHeight, scrollHeight, scrollTop } = element
       const wasAtEnd = scrollHeight - height - scrollTop < nearEndPx
-      if (clientHeight < height && wasAtEnd && isPlaced.current) virtualizer.scrollToEnd()
+      const isLess = clientHeight < height
       height = clientHeight
+      if (!isLess || !isPlaced.current) return
+      const field = fieldWithFocus(element)
+      if (field !== null) field.scrollIntoView({ block: 'nearest' })
+      else if (wasAtEnd) virtualizer.scrollToEnd()
     })
     observer.observe(element)
     return () => observer.disconnect()
@@ -110,6 +115,13 @@ export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
     },
     jumpToLatest: () => virtualizer.scrollToEnd(),
   }
+}
+
+const fieldWithFocus = (list: HTMLElement): Element | null => {
+  const { activeElement } = document
+  return list.contains(activeElement) && activeElement?.matches('input, textarea, select') === true
+    ? activeElement
+    : null
 }
 
 const isNearEnd = (element: HTMLElement | null): boolean =>

@@ -6,11 +6,11 @@ import { ClientsContext } from '../../react/holdfast-provider.tsx'
 
 /**
  * The address of a server file for a page. An `<img>` cannot send a token: then the file is fetched, and the result is
- * an object URL of this page. Undefined while it is being fetched, and if that fails.
+ * an object URL of this page. Undefined while it is being fetched; null if it cannot be.
  */
-export function useFileAddress(url: string): string | undefined {
+export function useFileAddress(url: string): string | null | undefined {
   const api = useContext(ClientsContext)?.api
-  const [loaded, setLoaded] = useState<{ readonly url: string; readonly address: string }>()
+  const [loaded, setLoaded] = useState<{ readonly url: string; readonly address: string | null }>()
   const isOwners = fileIdOf(url) !== undefined && !isSharedFile(url)
   const needsHeaders = isOwners && api?.headers !== undefined
   useEffect(() => {
@@ -22,12 +22,14 @@ export function useFileAddress(url: string): string | undefined {
       const request = toFileRequest(api, url)
       if (request === undefined) return
       const response = await ask(request.address, { headers: request.headers, signal: stop.signal })
-      if (!response.ok) return
+      if (!response.ok) throw new Error(`The server responded with ${response.status}.`)
       address = URL.createObjectURL(await response.blob())
       if (!stop.signal.aborted) setLoaded({ url, address })
     }
     // A file that cannot be loaded is shown by its name.
-    load().catch(() => undefined)
+    load().catch(() => {
+      if (!stop.signal.aborted) setLoaded({ url, address: null })
+    })
     return () => {
       stop.abort()
       if (address !== undefined) URL.revokeObjectURL(address)

@@ -1,6 +1,7 @@
 import { memo, type ReactNode, useEffect, useRef } from 'react'
 import type { PendingMessage } from '../../client/thread-snapshot.ts'
 import type { UserMessage, UserPart } from '../../core/message.ts'
+import { userTextOf } from '../../views/user-content.ts'
 import { CopyButton } from '../copy-button.tsx'
 import { Icon } from '../icon.tsx'
 import { usePersistentUiState } from '../persistent-ui-state.tsx'
@@ -38,10 +39,10 @@ export const UserMessageView = memo(function UserMessageView(
     if (wasEditing.current && !isEditing) editButton.current?.focus()
     wasEditing.current = isEditing
   }, [isEditing])
-  const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')
+  const text = userTextOf({ parts })
   if (isEditing) {
     const close = () => setEditing(false)
-    return <UserMessageEditor id={id} text={text} onClose={close} onEffects={setEffects} />
+    return <UserMessageEditor {...{ id, parts }} onClose={close} onEffects={setEffects} />
   }
   return (
     <article

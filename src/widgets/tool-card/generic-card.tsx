@@ -4,9 +4,9 @@ import { CodeBlock } from '../markdown/code-block.tsx'
 import { titleOf } from '../tool-widget/turn-summary.ts'
 import type { CardEntry, CardProps } from './card-registry.tsx'
 import { codeOf } from './code-of.ts'
-import { ValueView } from './value-view.tsx'
+import { isFile, ValueView } from './value-view.tsx'
 
-/** For a tool without a card of its own (CD2): code is shown as code, anything else collapsed. */
+/** For a tool without a card of its own (CD2): code is shown as code, a file as a file, anything else collapsed. */
 function GenericCard({ call, output }: CardProps): ReactNode {
   const found = codeOf(output)
   if (found !== undefined) {
@@ -15,6 +15,14 @@ function GenericCard({ call, output }: CardProps): ReactNode {
       <div className="hf-artifact">
         <h3 dir="auto">{title}</h3>
         <CodeBlock code={code} language={language} />
+      </div>
+    )
+  }
+  if (isFile(output)) {
+    return (
+      <div className="hf-artifact">
+        <h3 dir="auto">{titleOf(call)}</h3>
+        <ValueView value={output} />
       </div>
     )
   }

@@ -1,6 +1,8 @@
 import { type ReactNode, useState } from 'react'
 import type { Json } from '../../core/json.ts'
+import { StoredFileView } from '../message/file-view.tsx'
 import { useStrings } from '../strings-context.tsx'
+import { isStoredFile } from './stored-file.ts'
 
 const most = 100
 const longest = 2_000
@@ -16,7 +18,9 @@ export function JsonView({ value }: { readonly value: Json }): ReactNode {
 }
 
 function Node({ value, depth }: { readonly value: Json; readonly depth: number }): ReactNode {
-  if (typeof value === 'string') return <LongText text={value} />
+  if (typeof value === 'string') {
+    return isStoredFile(value) ? <StoredFileView url={value} /> : <LongText text={value} />
+  }
   if (typeof value !== 'object' || value === null) {
     return <span className="hf-json-word">{String(value)}</span>
   }

@@ -1,15 +1,39 @@
 import type { ReactNode } from 'react'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import { safeImage } from '../markdown/safe-address.ts'
+import { FileView, StoredFileView } from '../message/file-view.tsx'
 import { JsonView } from './json-view.tsx'
+import { isStoredFile } from './stored-file.ts'
 
-/** A value by its kind: an image, a table, or JSON. */
+/** A value by its kind: a file, an image, a table, or JSON. */
 export function ValueView({ value }: { readonly value: Json }): ReactNode {
+  if (isFile(value)) return <ResultFile value={value} />
   const image = imageOf(value)
   if (image !== undefined) return <img className="hf-image" src={image} alt="" />
   const rows = rowsOf(value)
   if (rows !== undefined) return <ValueTable rows={rows} />
   return <JsonView value={value} />
+}
+
+/** The address of a server file, alone or with its type: what a file that a tool returned has become (FL1). */
+export const isFile = (value: Json): value is string | FileObject =>
+  typeof value === 'string'
+    ? isStoredFile(value)
+    : isJsonObject(value) &&
+      typeof value.url === 'string' &&
+      typeof value.mediaType === 'string' &&
+      isStoredFile(value.url)
+
+interface FileObject extends JsonObject {
+  readonly url: string
+  readonly mediaType: string
+}
+
+function ResultFile({ value }: { readonly value: string | FileObject }): ReactNode {
+  if (typeof value === 'string') return <StoredFileView url={value} />
+  const { url, mediaType, filename } = value
+  const named = typeof filename === 'string' ? { filename } : {}
+  return <FileView url={url} mediaType={mediaType} {...named} />
 }
 
 function imageOf(value: Json): string | undefined {
