@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { programArguments } from './programs.ts'
 import { typeStripping } from './type-stripping.ts'
 
 export interface ServerProcess {
@@ -28,11 +29,13 @@ const fileOf = (script: string) => fileURLToPath(new URL(script, import.meta.url
 export async function startServerProcess({
   db,
   env = {},
-  script = './demo-server.ts',
+  script,
 }: ServerProcessOptions): Promise<ServerProcess> {
   const child = spawn(
     process.execPath,
-    [...typeStripping, '--conditions=holdfast-source', fileOf(script)],
+    script === undefined
+      ? programArguments('test/support/demo-server.ts')
+      : [...typeStripping, '--conditions=holdfast-source', fileOf(script)],
     {
       env: { ...process.env, ...env, DB: db },
       stdio: ['ignore', 'pipe', 'pipe'],
