@@ -11,6 +11,7 @@ export const programs = [
   'test/crash/title-process.ts',
   'test/crash/versions-process.ts',
   'test/support/demo-server.ts',
+  'test/support/short-lived-server.ts',
   'test/torture/torture-server.ts',
 ] as const
 
