@@ -1,6 +1,8 @@
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 // The package's own name resolves to its sources, so tests import what users import.
 // `module` is for bundlers: handed on to Node, it leads to files that Node cannot load.
@@ -13,6 +15,35 @@ const conditions = [
 // anew, which is more than half of what its start costs. Workers and their processes inherit the variable.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node')
 
+// What takes the processor longest, each of these far longer than any other file.
+const longest: readonly string[] = [
+  'test/packed/packed-package.test.ts',
+  'test/server/next-start.test.ts',
+  'test/conformance/store-rules-reopened.test.ts',
+  'test/conformance/store-rules-pooled.test.ts',
+  'test/crash/conversation.test.ts',
+  'test/docs/code-blocks.test.ts',
+  'test/simulation/',
+  'test/e2e/accessibility.test.ts',
+  'test/torture/',
+  'test/conformance/',
+  'test/crash/',
+  'test/postgres/',
+  'test/server/http-rules',
+  'test/e2e/',
+]
+
+/** Begins with what takes longest: a long file that begins last is waited for by every other worker. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rankOf = ({ moduleId }: TestSpecification) => {
+      const rank = longest.findIndex((path) => moduleId.includes(path))
+      return rank === -1 ? longest.length : rank
+    }
+    return (await super.sort(files)).toSorted((one, other) => rankOf(one) - rankOf(other))
+  }
+}
+
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
@@ -21,8 +52,9 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 60_000 } },
-    // Much of the time a test waits for a database, a browser or a process: a core is not kept free.
-    maxWorkers: '100%',
+    // Much of the time a test waits for a database, a browser or a process: one more runs meanwhile.
+    maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,

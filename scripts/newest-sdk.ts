@@ -35,7 +35,7 @@ const tests = [
   'src/',
   'test/engine/',
   'test/providers/',
-  'test/server/http-rules.test.ts',
+  'test/server/http-rules',
   'test/server/use-chat',
   'test/docs/stream-text',
 ]

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findNode, promisedNodes } from '../test/support/promised-nodes.ts'
-import { nodeTests } from './node-tests.ts'
+import { olderNodeTests } from './node-tests.ts'
 import { runCommand } from './run-command.ts'
 import { parseScriptArguments } from './script-arguments.ts'
 import { addTestCounts, formatTestCounts, noTests, readTestCounts } from './vitest-report.ts'
@@ -81,7 +81,7 @@ function olderNodeStage(node: (typeof promisedNodes)[number]): Stage {
   if (found.kind === 'found') {
     return {
       name: `tests on Node ${found.version}`,
-      run: () => runTests(found.program, nodeTests),
+      run: () => runTests(found.program, olderNodeTests),
     }
   }
   return {

@@ -1,28 +1,52 @@
 import type { ChangeNotification, Store } from '../../src/store/store.ts'
 
 /**
- * A store that is closed and opened again before everything that it reads: what it answers cannot
- * come from anywhere but the data.
+ * A store that is closed and opened again before it reads what was written since: what it answers cannot come from
+ * anywhere but the data. What it has read since it was opened is of the data too, so the next reads need no other.
  */
-export function reopenBeforeReads(first: Store, reopen: (store: Store) => Promise<Store>): Store {
+export function reopenAfterWrites(first: Store, reopen: (store: Store) => Promise<Store>): Store {
   let current = first
   let isClosed = false
   const listeners = new Set<(notification: ChangeNotification) => void>()
+  let hasWritten = true
+  let opening = Promise.resolve(first)
 
-  const reopened = async (): Promise<Store> => {
-    if (isClosed) return current
+  /** The store once nobody is opening it again: others may begin to while one waits. */
+  const opened = async (): Promise<Store> => {
+    let awaited
+    do {
+      awaited = opening
+      await awaited
+    } while (awaited !== opening)
+    return current
+  }
+  const open = async (): Promise<Store> => {
     current = await reopen(current)
     for (const listener of listeners) current.watch(listener)
     return current
   }
+  const reopened = (): Promise<Store> => {
+    if (hasWritten && !isClosed) {
+      hasWritten = false
+      opening = opening.then(open)
+    }
+    return opened()
+  }
+  const write = async <Result>(change: (store: Store) => Promise<Result>): Promise<Result> => {
+    try {
+      return await change(await opened())
+    } finally {
+      hasWritten = true
+    }
+  }
 
   return {
     kind: first.kind,
-    createThread: (thread) => current.createThread(thread),
-    setThreadMetadata: (change) => current.setThreadMetadata(change),
-    deleteThread: (id) => current.deleteThread(id),
-    commit: (appends) => current.commit(appends),
-    requestStop: (threadId, only) => current.requestStop(threadId, only),
+    createThread: (thread) => write((store) => store.createThread(thread)),
+    setThreadMetadata: (change) => write((store) => store.setThreadMetadata(change)),
+    deleteThread: (id) => write((store) => store.deleteThread(id)),
+    commit: (appends) => write((store) => store.commit(appends)),
+    requestStop: (threadId, only) => write((store) => store.requestStop(threadId, only)),
 
     readThread: async (id) => (await reopened()).readThread(id),
     listThreads: async (query) => (await reopened()).listThreads(query),

@@ -1,16 +1,5 @@
-import { describe, it } from 'vitest'
-import { storeRules } from '../../src/testing/index.ts'
-import { storesUnderTest } from './stores-under-test.ts'
+import { checkStoreRules } from './check-store-rules.ts'
+import { memoryStore, sqliteStore } from './stores-under-test.ts'
 
-describe.each(storesUnderTest)('the rules of stores on $name', ({ name, createFixture }) => {
-  for (const { id, claim, check } of storeRules) {
-    it(`[${id}] ${name}: ${claim}`, async () => {
-      const fixture = await createFixture()
-      try {
-        await check(fixture)
-      } finally {
-        await fixture.cleanUp()
-      }
-    })
-  }
-})
+checkStoreRules(memoryStore)
+checkStoreRules(sqliteStore)

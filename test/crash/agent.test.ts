@@ -1,12 +1,9 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { callsOf, type Turn } from 'holdfast'
 import { describe, expect, it } from 'vitest'
 import { temporaryFile } from '../sqlite/temporary-file.ts'
-import { typeStripping } from '../support/type-stripping.ts'
-
-const script = fileURLToPath(new URL('./agent-process.ts', import.meta.url))
+import { programArguments } from '../support/programs.ts'
 
 interface Ran {
   readonly ownerId: string
@@ -35,7 +32,7 @@ interface Line {
 async function play(...args: readonly string[]): Promise<readonly Line[]> {
   const child = spawn(
     process.execPath,
-    [...typeStripping, '--conditions=holdfast-source', script, ...args],
+    [...programArguments('test/crash/agent-process.ts'), ...args],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
   const { promise: exited, resolve: exit } = Promise.withResolvers<void>()

@@ -16,6 +16,7 @@ import { sqlite } from 'holdfast/sqlite'
 import pg from 'pg'
 import { describe, expect, inject, it } from 'vitest'
 import { createDatabase } from '../support/create-database.ts'
+import { programArguments } from '../support/programs.ts'
 import {
   contentOf,
   inputsOf,
@@ -81,8 +82,8 @@ interface Told {
 type Line = Readonly<Record<string, string | undefined>>
 
 function live(database: string, play: Play, when: string, place: number): Promise<Told> {
-  const script = join(import.meta.dirname, 'conversation-process.ts')
-  const args = ['--conditions=holdfast-source', script, database, play, when, String(place)]
+  const program = programArguments('test/crash/conversation-process.ts')
+  const args = [...program, database, play, when, String(place)]
   return new Promise((resolve, reject) => {
     execFile(process.execPath, args, (error, stdout, stderr) => {
       const signal = (error as { signal?: string } | null)?.signal ?? null

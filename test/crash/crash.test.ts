@@ -7,6 +7,7 @@ import { postgres } from 'holdfast/postgres'
 import { sqlite } from 'holdfast/sqlite'
 import { describe, expect, inject, it } from 'vitest'
 import { createDatabase } from '../support/create-database.ts'
+import { programArguments } from '../support/programs.ts'
 import { startTransactionPooler } from '../support/transaction-pooler.ts'
 import { ask, openScenario, playPeople, threadId } from './scenario.ts'
 
@@ -55,8 +56,8 @@ function runProcess(
   when: string,
   place: number,
 ): Promise<ProcessExit> {
-  const script = join(import.meta.dirname, 'fault-injecting-process.ts')
-  const args = ['--conditions=holdfast-source', script, database, effects, when, String(place)]
+  const program = programArguments('test/crash/fault-injecting-process.ts')
+  const args = [...program, database, effects, when, String(place)]
   return new Promise((resolve, reject) => {
     execFile(process.execPath, args, { maxBuffer: 64e6 }, (error, stdout, stderr) => {
       const signal = (error as { signal?: string } | null)?.signal ?? null

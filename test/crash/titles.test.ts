@@ -8,6 +8,7 @@ import { sqlite } from 'holdfast/sqlite'
 import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, inject, it } from 'vitest'
 import { createDatabase } from '../support/create-database.ts'
+import { programArguments } from '../support/programs.ts'
 
 interface World {
   readonly database: string
@@ -28,8 +29,7 @@ async function createWorld(kind: 'sqlite' | 'postgres'): Promise<World> {
 
 /** By which signal it ended. */
 function live(database: string, when: string): Promise<string | null> {
-  const script = join(import.meta.dirname, 'title-process.ts')
-  const args = ['--conditions=holdfast-source', script, database, when]
+  const args = [...programArguments('test/crash/title-process.ts'), database, when]
   return new Promise((resolve) => {
     execFile(process.execPath, args, (error) =>
       resolve((error as { signal?: string } | null)?.signal ?? null),

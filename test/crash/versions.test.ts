@@ -8,6 +8,7 @@ import { sqlite } from 'holdfast/sqlite'
 import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, inject, it } from 'vitest'
 import { createDatabase } from '../support/create-database.ts'
+import { programArguments } from '../support/programs.ts'
 
 interface World {
   readonly database: string
@@ -28,8 +29,10 @@ async function createWorld(kind: 'sqlite' | 'postgres'): Promise<World> {
 
 /** How many commits it made, if it came to its end. */
 function live(database: string, when: string, place: number): Promise<number | null> {
-  const script = join(import.meta.dirname, 'versions-process.ts')
-  const args = ['--conditions=holdfast-source', script, database, when, String(place)]
+  const args = [
+    ...programArguments('test/crash/versions-process.ts'),
+    ...[database, when, String(place)],
+  ]
   return new Promise((resolve, reject) => {
     execFile(process.execPath, args, (error, stdout, stderr) => {
       const signal = (error as { signal?: string } | null)?.signal ?? null

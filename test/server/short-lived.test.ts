@@ -27,7 +27,7 @@ it('[OP4] finishes a turn by many processes, each killed when it has handed over
   const start = () =>
     startServerProcess({
       db,
-      script: './short-lived-server.ts',
+      program: 'test/support/short-lived-server.ts',
       env: { CHARGES: charges, RECOVER_SECRET: secret },
     })
   let server = await start()

@@ -202,7 +202,8 @@ describe('while the database has no connection left', () => {
     const began = performance.now()
     const refused = await post(server, 'other', 'again')
     expect(refused.status).toBe(503)
-    expect(performance.now() - began).toBeLessThan(2_000)
+    // Whoever waits for a connection waits 5 s.
+    expect(performance.now() - began).toBeLessThan(4_500)
     expect((await ready(server)).slice(0, 2)).toEqual([503, 'not-ready'])
     for (const other of others) await other.end()
     await chat.done

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
+import { buildPrograms } from './build-programs.ts'
 import { startPostgres } from './postgres-server.ts'
 
 declare module 'vitest' {
@@ -14,11 +15,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (own) {
     await assertAnswers(own)
     project.provide('postgresUrl', own)
-    return async () => {}
+    return buildPrograms()
   }
-  const server = await startPostgres()
+  const [server, removePrograms] = await Promise.all([startPostgres(), buildPrograms()])
   project.provide('postgresUrl', server.url)
-  return () => server.stop()
+  return async () => {
+    await removePrograms()
+    await server.stop()
+  }
 }
 
 async function assertAnswers(url: string): Promise<void> {

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
-import { typeStripping } from './type-stripping.ts'
+import { type Program, programArguments } from './programs.ts'
 
 export interface ServerProcess {
   readonly url: string
@@ -15,29 +14,23 @@ export interface ServerProcess {
 }
 
 export interface ServerProcessOptions {
-  /** What runs in it, of this folder. Default: the demo server. */
-  readonly script?: string
+  /** What runs in it. Default: the demo server. */
+  readonly program?: Program
   /** A file or a `postgres://` address. */
   readonly db: string
   readonly env?: Readonly<Record<string, string>>
 }
 
-const fileOf = (script: string) => fileURLToPath(new URL(script, import.meta.url))
-
 /** Starts the demo server in a process of its own, and waits until it answers. */
 export async function startServerProcess({
   db,
   env = {},
-  script = './demo-server.ts',
+  program = 'test/support/demo-server.ts',
 }: ServerProcessOptions): Promise<ServerProcess> {
-  const child = spawn(
-    process.execPath,
-    [...typeStripping, '--conditions=holdfast-source', fileOf(script)],
-    {
-      env: { ...process.env, ...env, DB: db },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  )
+  const child = spawn(process.execPath, programArguments(program), {
+    env: { ...process.env, ...env, DB: db },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const exited = new Promise<number | null>((resolve) => {
     child.once('exit', (code) => resolve(code))
   })

@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import type { Random } from '../../src/testing/random.ts'
 import { type StallingLine, startStallingLine } from '../support/stalling-line.ts'
-import { typeStripping } from '../support/type-stripping.ts'
+import { programArguments } from '../support/programs.ts'
 import type { Answer, Order } from './torture-server.ts'
 
 export interface Memory {
@@ -49,7 +48,6 @@ export interface FleetOptions {
   readonly size: number
 }
 
-const script = join(import.meta.dirname, 'torture-server.ts')
 const patienceMs = 20_000
 const mostStarts = 20
 
@@ -100,7 +98,7 @@ function createServer(db: string, trace: string, line: StallingLine | undefined)
   const begin = async (): Promise<string | undefined> => {
     const started = spawn(
       process.execPath,
-      [...typeStripping, '--expose-gc', '--conditions=holdfast-source', script],
+      ['--expose-gc', ...programArguments('test/torture/torture-server.ts')],
       { env: { ...process.env, DB: db, TRACE: trace }, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] },
     )
     child = started

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { isJsonObject, type Json } from '../../core/json.ts'
 import type { UiMessage } from '../../views/ui-message.ts'
-import { converse, openChat, readChunks, readMessages, untilChunk, userText } from './chat-talk.ts'
+import {
+  converse,
+  nameThread,
+  openChat,
+  readChunks,
+  readMessages,
+  untilChunk,
+  userText,
+} from './chat-talk.ts'
 import { assertError, createHttpClient, type HttpClient } from './http-client.ts'
 import type { HttpRule } from './http-rule.ts'
 
@@ -26,6 +34,7 @@ export const feedbackRules: readonly HttpRule[] = [
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId, messageId } = await converse(client, 'hello')
+      await nameThread(client, threadId)
       const comment = 'Not what I asked. 😀'
       const down = await give(client, messageId, { rating: 'down', comment })
       assert.equal(down.status, 200)

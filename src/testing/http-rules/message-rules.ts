@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { ChatMessage } from '../../views/chat-message.ts'
 import type { EntityRow } from '../../views/entity-rows.ts'
 import type { VercelMessage } from '../../views/vercel-message.ts'
-import { converse, openChat, readChunks, readMessages, userText } from './chat-talk.ts'
+import { converse, nameThread, openChat, readChunks, readMessages, userText } from './chat-talk.ts'
 import { assertError, createHttpClient, newId } from './http-client.ts'
 import type { HttpRule } from './http-rule.ts'
 
@@ -13,6 +13,7 @@ export const messageRules: readonly HttpRule[] = [
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId, messageId } = await converse(client, 'time in Oslo and weather there')
+      await nameThread(client, threadId)
       const page = await readMessages(client, threadId)
       const explicit = await readMessages(client, threadId, '?format=ui')
       assert.deepEqual(page, explicit)
@@ -32,6 +33,7 @@ export const messageRules: readonly HttpRule[] = [
     async check(fixture) {
       const client = createHttpClient(fixture)
       const { threadId } = await converse(client, 'time in Oslo and weather there')
+      await nameThread(client, threadId)
       const named = await readMessages(client, threadId, '?toolNames=include')
       const plain = await readMessages(client, threadId)
       const tools = named.results[0]?.parts.filter(({ type }) => type.startsWith('tool-')) ?? []

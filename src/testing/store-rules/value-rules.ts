@@ -60,8 +60,8 @@ export const valueRules: readonly StoreRule[] = [
     id: 'LG9',
     claim: 'keeps every value that a call can return or be given, open and snapshotted',
     async check({ open, reopen }) {
+      let first = await open()
       for (const [name, value] of oddValues) {
-        const first = await open()
         await createThread(first)
         const output = { kind: 'inline', value } as const
         await append(first, [
@@ -83,6 +83,8 @@ export const valueRules: readonly StoreRule[] = [
         const snapshotted = (await readChanges(store, 0)).changes[0]
         assert.ok(snapshotted?.kind === 'turn')
         same(outputIn(snapshotted.turn), expected, `${name}, as a change`)
+        await store.deleteThread(thread)
+        first = store
       }
     },
   },
@@ -91,8 +93,8 @@ export const valueRules: readonly StoreRule[] = [
     claim:
       'keeps every value that a person enters as the result of a call, and null where there is none',
     async check({ open, reopen }) {
+      let first = await open()
       for (const value of [...oddValues.values(), undefined]) {
-        const first = await open()
         await createThread(first)
         const resolution = { kind: 'done', by: 'ana', at } as const
         const output = value === undefined ? undefined : ({ kind: 'inline', value } as const)
@@ -109,6 +111,8 @@ export const valueRules: readonly StoreRule[] = [
         await append(first, [ended()])
         const store = await reopen(first)
         same(outputIn((await readPage(store)).messages[0]), expected, 'snapshotted')
+        await store.deleteThread(thread)
+        first = store
       }
     },
   },

@@ -1,0 +1,4 @@
+import { checkStoreRules } from './check-store-rules.ts'
+import { postgresStore } from './stores-under-test.ts'
+
+checkStoreRules(postgresStore)
