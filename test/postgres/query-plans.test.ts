@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseCallId, parseMessageId, parseThreadId } from '../../src/core/ids.ts'
-import { commitStatement } from '../../src/store/postgres/commit-statement.ts'
+import { commitKinds, commitStatement } from '../../src/store/postgres/commit-statement.ts'
 import { createFileStatements } from '../../src/store/postgres/file-records.ts'
 import { createLedgerStatements } from '../../src/store/postgres/ledger-statements.ts'
 import type { Statement } from '../../src/store/postgres/statement.ts'
@@ -45,9 +45,7 @@ const statements: Readonly<Record<string, unknown>> = {
   ...searchStatements('holdfast'),
   ...prefixed(createShareStatements('holdfast')),
   deleteShares: deleteSharesStatement('holdfast'),
-  commits: (['events', 'calls', 'all'] as const).map((tables) =>
-    commitStatement('holdfast', tables),
-  ),
+  commits: commitKinds.map((kind) => commitStatement('holdfast', kind)),
 }
 const isStatement = (value: unknown): value is Statement =>
   typeof value === 'object' && value !== null && 'text' in value && 'name' in value

@@ -19,25 +19,77 @@ import type { Statement } from './statement.ts'
  * row is compared and advanced first (`moved`, or `made` where the thread is new); every other row is written only if its
  * thread's row was, so a refusal needs no rollback.
  *
- * A row that another transaction has locked is skipped and not waited for (`head`), so that one locked thread does not block
- * the others of its group. The result of its commit is `busy`.
+ * A row that another transaction has locked is skipped and not waited for (`input`), so that one locked thread does not
+ * block the others of its group. The result of its commit is `busy`.
  */
-export type CommitTables = 'events' | 'calls' | 'all'
+export type CommitKind = keyof typeof partsOfKind
 
 /**
- * The tables that a group writes. Each has a statement of its own, because every table, every column of the
- * thread that may change and every array parameter costs the server time before the first row. Nearly all commits
- * of a run add events and calls under the lease that it holds.
+ * What a statement can write besides events and the thread's seq and lease time. `thread`: any other column of a thread;
+ * `made`: new threads.
  */
-export function tablesOf(commits: readonly PlannedCommit[]): CommitTables {
-  if (commits.some(isMultiTable)) return 'all'
-  return commits.some(({ calls }) => calls.length > 0) ? 'calls' : 'events'
+export type CommitPart =
+  | 'thread'
+  | 'made'
+  | 'calls'
+  | 'changedMessages'
+  | 'newMessages'
+  | 'shownMessages'
+  | 'files'
+  | 'inputs'
+
+/**
+ * Each kind has a statement of its own, because every table and every array parameter costs the server time before the
+ * first row. The first four are what runs do all the time: text arrives, calls end, a turn begins, a turn pauses,
+ * resumes or ends.
+ */
+const partsOfKind = {
+  events: [],
+  calls: ['calls'],
+  begin: ['thread', 'made', 'newMessages'],
+  change: ['thread', 'calls', 'changedMessages'],
+  all: [
+    'thread',
+    'made',
+    'calls',
+    'changedMessages',
+    'newMessages',
+    'shownMessages',
+    'files',
+    'inputs',
+  ],
+} satisfies Readonly<Record<string, readonly CommitPart[]>>
+
+export const commitKinds = Object.keys(partsOfKind) as readonly CommitKind[]
+
+/** Whether statements of a kind write a part. */
+export const hasPart = (kind: CommitKind, part: CommitPart): boolean =>
+  (partsOfKind[kind] as readonly CommitPart[]).includes(part)
+
+/** The first kind whose statement writes everything that these commits write. */
+export function kindOf(commits: readonly PlannedCommit[]): CommitKind {
+  const needed = new Set(commits.flatMap(partsOf))
+  const covers = (kind: CommitKind) => [...needed].every((part) => hasPart(kind, part))
+  return commitKinds.find(covers) ?? 'all'
 }
 
-/** Whether a commit writes more than events and calls, or more of its thread than its seq and the end of its lease. */
-function isMultiTable(commit: PlannedCommit): boolean {
-  const { append, newMessages, changedMessages, shownMessages, files, inputs } = commit
-  const { title, activityAt, queue, forkedFrom, flags } = commit
+function partsOf(commit: PlannedCommit): readonly CommitPart[] {
+  const { append, calls, newMessages, changedMessages, shownMessages, inputs } = commit
+  const { files, releasedFiles } = commit
+  const parts: CommitPart[] = []
+  if (changesThread(commit)) parts.push('thread')
+  if (append.create !== undefined) parts.push('made')
+  if (calls.length > 0) parts.push('calls')
+  if (changedMessages.length > 0) parts.push('changedMessages')
+  if (newMessages.length > 0) parts.push('newMessages')
+  if (shownMessages.length > 0) parts.push('shownMessages')
+  if (files.length + releasedFiles.length > 0) parts.push('files')
+  if (inputs.length > 0) parts.push('inputs')
+  return parts
+}
+
+/** Whether a commit sets more of its thread than its seq, its mark and the end of its lease. */
+function changesThread({ append, title, activityAt, queue, forkedFrom, flags }: PlannedCommit) {
   return (
     append.create !== undefined ||
     append.lease?.kind === 'acquire' ||
@@ -46,9 +98,7 @@ function isMultiTable(commit: PlannedCommit): boolean {
     activityAt !== null ||
     queue !== null ||
     forkedFrom !== null ||
-    Object.keys(flags).length > 0 ||
-    newMessages.length + changedMessages.length + shownMessages.length > 0 ||
-    files.length + inputs.length > 0
+    Object.keys(flags).length > 0
   )
 }
 
@@ -69,32 +119,40 @@ export interface CommitRow {
 }
 
 /** `schema` is quoted. */
-export function commitStatement(schema: string, tables: CommitTables): Statement {
+export function commitStatement(schema: string, kind: CommitKind): Statement {
   let parameters = 0
   const rows = (name: string, list: readonly Column[]): string => {
     const arrays = list.map(({ type }) => `$${(parameters += 1)}::${type}[]`)
     return `unnest(${arrays.join(', ')}) AS ${name}(${list.map((column) => column.name).join(', ')})`
   }
-  const isAll = tables === 'all'
+  const has = (part: CommitPart) => hasPart(kind, part)
+  const when = (part: CommitPart, text: () => readonly string[]) => (has(part) ? text() : [])
+  /** Messages that are shown or new come after those that are retired in the same commit and may have the same ids. */
+  const after = (part: CommitPart, name: string) =>
+    has(part) ? `(SELECT count(*) FROM ${name}) >= 0` : 'true'
   const until = `clock_timestamp() + i.ms * interval '1 millisecond'`
-  const commitColumns = isAll ? [...headColumns, ...threadColumns] : headColumns
+  const commitColumns = has('thread') ? [...headColumns, ...threadColumns] : headColumns
   const input = `unnest(${commitColumns
     .map(({ type }) => `$${(parameters += 1)}::${type}[]`)
     .join(', ')}) WITH ORDINALITY AS i(${commitColumns.map(({ name }) => name).join(', ')}, nth)`
-  const isLeaseHeld = 'i.fence IS NULL OR (h.lease_holder IS NOT NULL AND h.fence = i.fence)'
+  const isLeaseHeld = 'i.fence IS NULL OR (i.head_holder IS NOT NULL AND i.head_fence = i.fence)'
+  // Without new threads, what was moved is all that was written: a further query over it would cost a part of its own.
+  const moved = has('made') ? 'moved' : 'written'
   const parts = [
-    `input AS MATERIALIZED (SELECT * FROM ${input})`,
-    `head AS MATERIALIZED (
-       SELECT id, owner_id, seq, fence, lease_holder, lease_turn,
-         coalesce(lease_until > clock_timestamp(), false) AS is_held
-       FROM ${schema}.threads WHERE id = ANY ($1) FOR NO KEY UPDATE SKIP LOCKED)`,
+    // With the thread's row as it is now, which is locked until the end of the transaction.
+    `input AS MATERIALIZED (
+       SELECT i.*, h.* FROM ${input} LEFT JOIN LATERAL (
+         SELECT owner_id AS head_owner, seq AS head_seq, fence AS head_fence,
+           lease_holder AS head_holder, lease_turn AS head_turn,
+           coalesce(lease_until > clock_timestamp(), false) AS is_held
+         FROM ${schema}.threads WHERE id = i.id FOR NO KEY UPDATE SKIP LOCKED) AS h ON true)`,
     // The same conditions as `judgeAppend`, which finds the reason where they do not hold.
-    `moved AS (
+    `${moved} AS (
        UPDATE ${schema}.threads AS t SET
          seq = t.seq + i.size,
          mark = CASE WHEN i.size > 0 THEN i.mark ELSE t.mark END,
          ${
-           isAll
+           has('thread')
              ? `title = coalesce(i.title, t.title),
          queue = coalesce(i.queue, t.queue),
          forked_from = coalesce(i.forked_from, t.forked_from),
@@ -113,140 +171,144 @@ export function commitStatement(schema: string, tables: CommitTables): Statement
              : ''
          }
          lease_until = CASE WHEN i.ms IS NOT NULL THEN ${until}
-           ${isAll ? `WHEN i.lease = 'release' THEN NULL` : ''} ELSE t.lease_until END
-       FROM input AS i JOIN head AS h ON h.id = i.id
-       WHERE t.id = i.id AND (i.expected IS NULL OR i.expected = h.seq)
+           ${has('thread') ? `WHEN i.lease = 'release' THEN NULL` : ''} ELSE t.lease_until END
+       FROM input AS i
+       WHERE t.id = i.id AND i.head_seq IS NOT NULL
+         AND (i.expected IS NULL OR i.expected = i.head_seq)
          AND ${
-           isAll
-             ? `(i.owner IS NULL OR i.owner = h.owner_id)
+           has('thread')
+             ? `(i.owner IS NULL OR i.owner = i.head_owner)
          AND CASE i.lease
-           WHEN 'acquire' THEN h.lease_holder IS NULL OR NOT h.is_held OR h.fence = i.fence
+           WHEN 'acquire' THEN i.head_holder IS NULL OR NOT i.is_held OR i.head_fence = i.fence
            ELSE ${isLeaseHeld} END`
              : `(${isLeaseHeld})`
          }
        RETURNING t.id, t.owner_id, t.seq, t.fence, t.incarnation, t.mark,
          t.lease_holder IS NOT NULL AND t.stop_fence IS NOT DISTINCT FROM t.fence AS is_stopping)`,
-    ...(isAll
-      ? [
-          `made AS (
-             INSERT INTO ${schema}.threads (id, owner_id, title, created_at, updated_at, seq, mark, queue,
-               forked_from, title_note, pinned, archived,
-               fence, lease_holder, lease_turn, lease_until)
-             SELECT i.id, i.owner, coalesce(i.title, i.first_title), i.made_at,
-               coalesce(i.activity_at, i.made_at), i.size,
-               CASE WHEN i.size > 0 THEN i.mark ELSE '' END, coalesce(i.queue, '[]'),
-               i.forked_from, i.title_note, coalesce(i.pinned, false), coalesce(i.archived, false),
-               CASE i.lease WHEN 'acquire' THEN nextval('${schema}.activity') ELSE 0 END,
-               CASE i.lease WHEN 'acquire' THEN i.holder END,
-               CASE i.lease WHEN 'acquire' THEN i.turn END,
-               CASE i.lease WHEN 'acquire' THEN ${until} END
-             FROM input AS i
-             WHERE i.owner IS NOT NULL AND coalesce(i.expected, 0) = 0
-               AND coalesce(i.lease, 'acquire') = 'acquire'
-               AND (SELECT true FROM ${schema}.threads AS x WHERE x.id = i.id) IS NULL
-             ORDER BY i.id
-             ON CONFLICT (id) DO NOTHING
-             RETURNING id, owner_id, seq, fence, incarnation, mark, false AS is_stopping)`,
-          'written AS (SELECT * FROM moved UNION ALL SELECT * FROM made)',
-        ]
-      : ['written AS (SELECT * FROM moved)']),
+    ...when('made', () => [
+      `made AS (
+         INSERT INTO ${schema}.threads (id, owner_id, title, created_at, updated_at, seq, mark, queue,
+           forked_from, title_note, pinned, archived,
+           fence, lease_holder, lease_turn, lease_until)
+         SELECT i.id, i.owner, coalesce(i.title, i.first_title), i.made_at,
+           coalesce(i.activity_at, i.made_at), i.size,
+           CASE WHEN i.size > 0 THEN i.mark ELSE '' END, coalesce(i.queue, '[]'),
+           i.forked_from, i.title_note, coalesce(i.pinned, false), coalesce(i.archived, false),
+           CASE i.lease WHEN 'acquire' THEN nextval('${schema}.activity') ELSE 0 END,
+           CASE i.lease WHEN 'acquire' THEN i.holder END,
+           CASE i.lease WHEN 'acquire' THEN i.turn END,
+           CASE i.lease WHEN 'acquire' THEN ${until} END
+         FROM input AS i
+         WHERE i.owner IS NOT NULL AND coalesce(i.expected, 0) = 0
+           AND coalesce(i.lease, 'acquire') = 'acquire'
+           AND (SELECT true FROM ${schema}.threads AS x WHERE x.id = i.id) IS NULL
+         ORDER BY i.id
+         ON CONFLICT (id) DO NOTHING
+         RETURNING id, owner_id, seq, fence, incarnation, mark, false AS is_stopping)`,
+      'written AS (SELECT * FROM moved UNION ALL SELECT * FROM made)',
+    ]),
     `batches AS (
        INSERT INTO ${schema}.events (thread_id, seq, size, commit_seq, message_id, at, payload,
          mark)
        SELECT b.thread, b.seq, b.size, w.seq, b.message_id, b.at, b.payload, w.mark
        FROM ${rows('b', batchColumns)} JOIN written AS w ON w.id = b.thread)`,
-    ...(tables === 'events'
-      ? []
-      : [
-          // A call of another turn is not overwritten: the `message_id` becomes NULL, which its key refuses.
-          `calls AS (
-             INSERT INTO ${schema}.calls AS c
-               (thread_id, call_id, message_id, seq, name, life, input, output, model_output)
-             SELECT n.* FROM ${rows('n', callColumns)} JOIN written AS w ON w.id = n.thread
-             ON CONFLICT (thread_id, call_id) DO UPDATE SET
-               message_id = CASE WHEN c.message_id = excluded.message_id THEN c.message_id END,
-               name = excluded.name, life = excluded.life, input = excluded.input,
-               output = excluded.output, model_output = excluded.model_output)`,
-        ]),
-    ...(isAll
-      ? [
-          `changing AS MATERIALIZED (
-             SELECT m.thread_id, m.seq AS place, w.mark, n.* FROM ${rows('n', changedColumns)}
-             JOIN written AS w ON w.id = n.thread
-             CROSS JOIN LATERAL (
-               SELECT thread_id, seq FROM ${schema}.messages
-               WHERE thread_id = n.thread AND message_id = n.message_id
-                 AND CASE WHEN n.seq IS NULL THEN retired_seq IS NULL ELSE seq = n.seq END
-               LIMIT 1) AS m)`,
-          `changed AS (
-             UPDATE ${schema}.messages AS m SET
-               status = coalesce(n.status, m.status),
-               body = coalesce(n.body, m.body),
-               body_seq = coalesce(n.body_seq, m.body_seq),
-               commit_seq = CASE WHEN n.body IS NULL THEN m.commit_seq ELSE n.commit_seq END,
-               mark = CASE WHEN n.body IS NULL THEN m.mark ELSE n.mark END,
-               is_sealed = CASE WHEN n.status IS NULL THEN m.is_sealed ELSE n.body IS NOT NULL END,
-               retired_seq = coalesce(n.retired_seq, m.retired_seq),
-               parent_seq = CASE WHEN n.retired_seq IS NULL THEN m.parent_seq ELSE n.parent_seq END,
-               versions = coalesce(n.versions, m.versions)
-             FROM changing AS n WHERE m.thread_id = n.thread_id AND m.seq = n.place
-             RETURNING m.seq)`,
-          `emptied AS (
-             DELETE FROM ${schema}.events AS e USING changing AS n
-             WHERE n.body IS NOT NULL AND e.thread_id = n.thread_id
-               AND e.seq BETWEEN n.place AND n.body_seq AND e.message_id = n.message_id)`,
-          // After the others were retired, which may have the same ids.
-          `shown AS (
-             UPDATE ${schema}.messages AS m SET retired_seq = NULL
-             FROM ${rows('s', shownColumns)} JOIN written AS w ON w.id = s.thread
-             WHERE m.thread_id = s.thread AND m.seq = s.seq
-               AND (SELECT count(*) FROM changed) >= 0
-             RETURNING m.seq)`,
-          `added AS (
-             INSERT INTO ${schema}.messages (thread_id, seq, message_id, role, status, body, body_seq,
-               commit_seq, created_at, retired_seq, parent_seq, versions, is_sealed, mark)
-             SELECT n.*, n.body IS NOT NULL, w.mark FROM ${rows('n', newColumns)}
-             JOIN written AS w ON w.id = n.thread
-             WHERE (SELECT count(*) FROM changed) + (SELECT count(*) FROM shown) >= 0)`,
-          // Only threads of its owner use a file (FL2): otherwise anybody who knows an id could keep a file, or have
-          // it collected by deleting the thread again.
-          `naming AS MATERIALIZED (
-             SELECT n.* FROM ${rows('n', fileColumns)} JOIN written AS w ON w.id = n.thread
-             JOIN ${schema}.files AS f ON f.id = n.file_id
-             WHERE f.owner_id = w.owner_id AND f.state = 'ready')`,
-          `used AS (
-             INSERT INTO ${schema}.file_uses AS u (thread_id, file_id, queued)
-             SELECT thread, file_id, queued FROM naming
-             ON CONFLICT (thread_id, file_id) DO UPDATE SET queued = false
-             WHERE u.queued AND NOT excluded.queued)`,
-          `kept AS (
-             UPDATE ${schema}.files AS f SET is_used = true, reserved_at = 0 FROM naming AS n
-             WHERE f.id = n.file_id AND (NOT f.is_used OR f.reserved_at > 0))`,
-          // Kept as long as a new upload: who withdraws a message may be about to send it again.
-          `freed AS (
-             DELETE FROM ${schema}.file_uses AS u
-             USING ${rows('r', releasedColumns)} JOIN written AS w ON w.id = r.thread
-             WHERE u.thread_id = r.thread AND u.file_id = r.file_id AND u.queued
-             RETURNING u.thread_id, u.file_id, r.at)`,
-          `unused AS (
-             UPDATE ${schema}.files AS f SET is_used = false,
-               reserved_at = greatest(f.reserved_at, freed.at)
-             FROM freed WHERE f.id = freed.file_id AND NOT EXISTS (
-               SELECT FROM ${schema}.file_uses AS u
-               WHERE u.file_id = f.id AND u.thread_id <> freed.thread_id))`,
-          `settled AS (
-             INSERT INTO ${schema}.inputs (thread_id, message_id, turn_id)
-             SELECT n.* FROM ${rows('n', inputColumns)} JOIN written AS w ON w.id = n.thread
-             ON CONFLICT DO NOTHING)`,
-        ]
-      : []),
+    ...when('calls', () => [
+      // A call of another turn is not overwritten: the `message_id` becomes NULL, which its key refuses.
+      `calls AS (
+         INSERT INTO ${schema}.calls AS c
+           (thread_id, call_id, message_id, seq, name, life, input, output, model_output)
+         SELECT n.* FROM ${rows('n', callColumns)} JOIN written AS w ON w.id = n.thread
+         ON CONFLICT (thread_id, call_id) DO UPDATE SET
+           message_id = CASE WHEN c.message_id = excluded.message_id THEN c.message_id END,
+           name = excluded.name, life = excluded.life, input = excluded.input,
+           output = excluded.output, model_output = excluded.model_output)`,
+    ]),
+    ...when('changedMessages', () => [
+      `changing AS MATERIALIZED (
+         SELECT m.thread_id, m.seq AS place, w.mark, n.* FROM ${rows('n', changedColumns)}
+         JOIN written AS w ON w.id = n.thread
+         CROSS JOIN LATERAL (
+           SELECT thread_id, seq FROM ${schema}.messages
+           WHERE thread_id = n.thread AND message_id = n.message_id
+             AND CASE WHEN n.seq IS NULL THEN retired_seq IS NULL ELSE seq = n.seq END
+           LIMIT 1) AS m)`,
+      `changed AS (
+         UPDATE ${schema}.messages AS m SET
+           status = coalesce(n.status, m.status),
+           body = coalesce(n.body, m.body),
+           body_seq = coalesce(n.body_seq, m.body_seq),
+           commit_seq = CASE WHEN n.body IS NULL THEN m.commit_seq ELSE n.commit_seq END,
+           mark = CASE WHEN n.body IS NULL THEN m.mark ELSE n.mark END,
+           is_sealed = CASE WHEN n.status IS NULL THEN m.is_sealed ELSE n.body IS NOT NULL END,
+           retired_seq = coalesce(n.retired_seq, m.retired_seq),
+           parent_seq = CASE WHEN n.retired_seq IS NULL THEN m.parent_seq ELSE n.parent_seq END,
+           versions = coalesce(n.versions, m.versions)
+         FROM changing AS n WHERE m.thread_id = n.thread_id AND m.seq = n.place
+         RETURNING m.seq)`,
+      `emptied AS (
+         DELETE FROM ${schema}.events AS e USING changing AS n
+         WHERE n.body IS NOT NULL AND e.thread_id = n.thread_id
+           AND e.seq BETWEEN n.place AND n.body_seq AND e.message_id = n.message_id)`,
+    ]),
+    ...when('shownMessages', () => [
+      `shown AS (
+         UPDATE ${schema}.messages AS m SET retired_seq = NULL
+         FROM ${rows('s', shownColumns)} JOIN written AS w ON w.id = s.thread
+         WHERE m.thread_id = s.thread AND m.seq = s.seq
+           AND ${after('changedMessages', 'changed')}
+         RETURNING m.seq)`,
+    ]),
+    ...when('newMessages', () => [
+      `added AS (
+         INSERT INTO ${schema}.messages (thread_id, seq, message_id, role, status, body, body_seq,
+           commit_seq, created_at, retired_seq, parent_seq, versions, is_sealed, mark)
+         SELECT n.*, n.body IS NOT NULL, w.mark FROM ${rows('n', newColumns)}
+         JOIN written AS w ON w.id = n.thread
+         WHERE ${after('changedMessages', 'changed')} AND ${after('shownMessages', 'shown')})`,
+    ]),
+    ...when('files', () => [
+      // Only threads of its owner use a file (FL2): otherwise anybody who knows an id could keep a file, or have
+      // it collected by deleting the thread again.
+      `naming AS MATERIALIZED (
+         SELECT n.* FROM ${rows('n', fileColumns)} JOIN written AS w ON w.id = n.thread
+         JOIN ${schema}.files AS f ON f.id = n.file_id
+         WHERE f.owner_id = w.owner_id AND f.state = 'ready')`,
+      `used AS (
+         INSERT INTO ${schema}.file_uses AS u (thread_id, file_id, queued)
+         SELECT thread, file_id, queued FROM naming
+         ON CONFLICT (thread_id, file_id) DO UPDATE SET queued = false
+         WHERE u.queued AND NOT excluded.queued)`,
+      `kept AS (
+         UPDATE ${schema}.files AS f SET is_used = true, reserved_at = 0 FROM naming AS n
+         WHERE f.id = n.file_id AND (NOT f.is_used OR f.reserved_at > 0))`,
+      // Kept as long as a new upload: who withdraws a message may be about to send it again.
+      `freed AS (
+         DELETE FROM ${schema}.file_uses AS u
+         USING ${rows('r', releasedColumns)} JOIN written AS w ON w.id = r.thread
+         WHERE u.thread_id = r.thread AND u.file_id = r.file_id AND u.queued
+         RETURNING u.thread_id, u.file_id, r.at)`,
+      `unused AS (
+         UPDATE ${schema}.files AS f SET is_used = false,
+           reserved_at = greatest(f.reserved_at, freed.at)
+         FROM freed WHERE f.id = freed.file_id AND NOT EXISTS (
+           SELECT FROM ${schema}.file_uses AS u
+           WHERE u.file_id = f.id AND u.thread_id <> freed.thread_id))`,
+    ]),
+    ...when('inputs', () => [
+      `settled AS (
+         INSERT INTO ${schema}.inputs (thread_id, message_id, turn_id)
+         SELECT n.* FROM ${rows('n', inputColumns)} JOIN written AS w ON w.id = n.thread
+         ON CONFLICT DO NOTHING)`,
+    ]),
   ]
   // A scalar subquery, because PostgreSQL may plan an EXISTS here as a hash of the whole table.
   const text = `WITH ${parts.join(', ')}
     SELECT i.nth::integer, w.seq, w.fence, w.is_stopping AS "isStopping", w.incarnation,
-      (SELECT true FROM ${schema}.threads AS x WHERE x.id = i.id) IS NOT NULL AS "exists",
-      h.seq AS "headSeq", h.owner_id AS "headOwner", h.fence AS "headFence",
-      h.lease_holder AS "headHolder", h.lease_turn AS "headTurn", h.is_held AS "isHeld"
-    FROM input AS i LEFT JOIN written AS w ON w.id = i.id LEFT JOIN head AS h ON h.id = i.id`
-  return { name: `holdfast-commit-${tables}`, text: text.replaceAll(/\s+/g, ' ') }
+      CASE WHEN i.head_seq IS NULL
+        THEN (SELECT true FROM ${schema}.threads AS x WHERE x.id = i.id) IS NOT NULL
+        ELSE true END AS "exists",
+      i.head_seq AS "headSeq", i.head_owner AS "headOwner", i.head_fence AS "headFence",
+      i.head_holder AS "headHolder", i.head_turn AS "headTurn", i.is_held AS "isHeld"
+    FROM input AS i LEFT JOIN written AS w ON w.id = i.id`
+  return { name: `holdfast-commit-${kind}`, text: text.replaceAll(/\s+/g, ' ') }
 }

@@ -17,17 +17,17 @@ import {
   shownColumns,
   threadColumns,
 } from './commit-columns.ts'
-import type { CommitTables } from './commit-statement.ts'
+import { type CommitKind, type CommitPart, hasPart } from './commit-statement.ts'
 import { toPlainText } from './statement.ts'
 
 /** The parameters of `commitStatement`, an array for each column. */
 export function commitValues(
   commits: readonly PlannedCommit[],
-  tables: CommitTables,
+  kind: CommitKind,
 ): readonly unknown[] {
   const heads = commits.map((commit) => [
     ...headValues(commit),
-    ...(tables === 'all' ? threadValues(commit) : []),
+    ...(hasPart(kind, 'thread') ? threadValues(commit) : []),
   ])
   const end = ({ append, size }: PlannedCommit) => (append.expectedSeq ?? 0) + size
   const batches = commits.flatMap((commit) =>
@@ -40,15 +40,16 @@ export function commitValues(
       payload,
     ]),
   )
-  const headCount = headColumns.length + (tables === 'all' ? threadColumns.length : 0)
+  const headCount = headColumns.length + (hasPart(kind, 'thread') ? threadColumns.length : 0)
   const values = [...toArrays(heads, headCount), ...toArrays(batches, batchColumns.length)]
-  if (tables === 'events') return values
-  const calls = commits.flatMap(({ append, calls: rows }) =>
-    rows.map((row) => callValues(append.threadId, row)),
+  const add = (part: CommitPart, width: number, rows: (commit: PlannedCommit) => Rows) => {
+    if (hasPart(kind, part)) values.push(...toArrays(commits.flatMap(rows), width))
+  }
+  // In the order of the statement's parts.
+  add('calls', callColumns.length, ({ append, calls }) =>
+    calls.map((row) => callValues(append.threadId, row)),
   )
-  values.push(...toArrays(calls, callColumns.length))
-  if (tables === 'calls') return values
-  const changed = commits.flatMap((commit) =>
+  add('changedMessages', changedColumns.length, (commit) =>
     commit.changedMessages.map((row) => [
       commit.append.threadId,
       row.id,
@@ -62,10 +63,10 @@ export function commitValues(
       toVersionsText(row.versions),
     ]),
   )
-  const shown = commits.flatMap(({ append, shownMessages }) =>
+  add('shownMessages', shownColumns.length, ({ append, shownMessages }) =>
     shownMessages.map((seq) => [append.threadId, seq]),
   )
-  const added = commits.flatMap((commit) =>
+  add('newMessages', newColumns.length, (commit) =>
     commit.newMessages.map((row) => [
       commit.append.threadId,
       row.seq,
@@ -81,22 +82,14 @@ export function commitValues(
       toVersionsText(row.versions),
     ]),
   )
-  const files = commits.flatMap(({ append, files: ids, queuedFiles }) =>
-    ids.map((id) => [append.threadId, id, queuedFiles.includes(id)]),
+  add('files', fileColumns.length, ({ append, files, queuedFiles }) =>
+    files.map((id) => [append.threadId, id, queuedFiles.includes(id)]),
   )
-  const released = commits.flatMap(({ append, releasedFiles }) =>
+  add('files', releasedColumns.length, ({ append, releasedFiles }) =>
     releasedFiles.map((id) => [append.threadId, id, append.events.at(-1)?.at ?? 0]),
   )
-  const inputs = commits.flatMap(({ append, inputs: settled }) =>
-    settled.map(({ id, turnId }) => [append.threadId, id, turnId]),
-  )
-  values.push(
-    ...toArrays(changed, changedColumns.length),
-    ...toArrays(shown, shownColumns.length),
-    ...toArrays(added, newColumns.length),
-    ...toArrays(files, fileColumns.length),
-    ...toArrays(released, releasedColumns.length),
-    ...toArrays(inputs, inputColumns.length),
+  add('inputs', inputColumns.length, ({ append, inputs }) =>
+    inputs.map(({ id, turnId }) => [append.threadId, id, turnId]),
   )
   return values
 }
@@ -107,6 +100,8 @@ export const callValues = (threadId: ThreadId, row: PlannedCallRow): readonly un
   const values = [callId, turnId, seq, toPlainText(name), lifecycle, input, output, modelOutput]
   return [threadId, ...values]
 }
+
+type Rows = readonly (readonly unknown[])[]
 
 const headValues = (commit: PlannedCommit): readonly unknown[] => {
   const { threadId, expectedSeq = null, lease } = commit.append
@@ -147,7 +142,7 @@ const withPlainTitles = (commit: PlannedCommit): Parameters<typeof toTitleNote>[
 }
 
 /** Rows as one array for each column. */
-export const toArrays = (rows: readonly (readonly unknown[])[], width: number): unknown[][] =>
+export const toArrays = (rows: Rows, width: number): unknown[][] =>
   Array.from({ length: width }, (_, column) => rows.map((row) => row[column]))
 
 /** The fence that the thread must have, or with `acquire` may have. */

@@ -4,7 +4,7 @@ import { toRefusal } from '../commit-group.ts'
 import { type Appended, judgeAppend, newThreadHead } from '../lease.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
 import type { AppendResult } from '../store.ts'
-import { type CommitRow, commitStatement, type CommitTables, tablesOf } from './commit-statement.ts'
+import { type CommitKind, type CommitRow, commitStatement, kindOf } from './commit-statement.ts'
 import { commitValues } from './commit-values.ts'
 import { isBlocked, isLost, readSqlState } from './postgres-error.ts'
 import { type RunStatement, type Statement, toPlainText } from './statement.ts'
@@ -23,9 +23,11 @@ export function createCommitWriter(
   schema: string,
   readFate?: ReadCommitFate,
 ): CommitWriter {
-  const statements: Readonly<Record<CommitTables, Statement>> = {
+  const statements: Readonly<Record<CommitKind, Statement>> = {
     events: commitStatement(schema, 'events'),
     calls: commitStatement(schema, 'calls'),
+    begin: commitStatement(schema, 'begin'),
+    change: commitStatement(schema, 'change'),
     all: commitStatement(schema, 'all'),
   }
   /**
@@ -39,8 +41,8 @@ export function createCommitWriter(
     const isOpen = (commit: PlannedCommit) => !results.has(commit)
 
     const writeOnce = async (group: readonly PlannedCommit[]): Promise<void> => {
-      const tables = tablesOf(group)
-      const rows = await run<CommitRow>(statements[tables], commitValues(group, tables))
+      const kind = kindOf(group)
+      const rows = await run<CommitRow>(statements[kind], commitValues(group, kind))
       for (const row of rows) {
         const commit = group[row.nth - 1]
         if (commit === undefined) throw new HoldfastError('store-failed', 'An answer to no one.')
