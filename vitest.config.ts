@@ -34,8 +34,8 @@ const longest: readonly string[] = [
 ]
 
 /** The folders whose tests share a process, */
-const sharing: readonly string[] = ['demo', 'engine', 'providers', 'store']
-/** and their files that do not: they need a database, or count what a process says once. */
+const sharing: readonly string[] = ['demo', 'engine', 'providers', 'server', 'store']
+/** and their files that do not: they need a database or processes, or count what a process says once. */
 const notSharing: readonly string[] = [
   'test/engine/call-names.test.ts',
   'test/engine/delete-owner.test.ts',
@@ -43,6 +43,17 @@ const notSharing: readonly string[] = [
   'test/engine/stream-text-options.test.ts',
   'test/engine/tool-calls-edges.test.ts',
   'test/engine/two-servers.test.ts',
+  'test/server/http-rules*.test.ts',
+  'test/server/carry-on-processes.test.ts',
+  'test/server/fuzz.test.ts',
+  'test/server/many-servers.test.ts',
+  'test/server/next-start.test.ts',
+  'test/server/short-lived.test.ts',
+  'test/server/stalled-database.test.ts',
+  'test/server/store-away.test.ts',
+  'test/server/stored-depth.test.ts',
+  'test/server/taken-ids.test.ts',
+  'test/server/use-chat-reconnect.test.ts',
   'test/store/import-versions.test.ts',
 ]
 
@@ -79,7 +90,7 @@ export default defineConfig({
         // The same: each of these files loads the whole engine, and needs neither a database nor a process of its own.
         test: {
           name: 'shared',
-          include: [`test/{${sharing.join()}}/*.test.ts`],
+          include: [`test/{${sharing.join()}}/*.test.{ts,tsx}`],
           exclude: [...notSharing],
           isolate: false,
         },
