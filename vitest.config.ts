@@ -33,6 +33,30 @@ const longest: readonly string[] = [
   'test/e2e/',
 ]
 
+/** The folders whose tests share a process, */
+const sharing: readonly string[] = ['demo', 'engine', 'providers', 'server', 'store']
+/** and their files that do not: they need a database or processes, or count what a process says once. */
+const notSharing: readonly string[] = [
+  'test/engine/call-names.test.ts',
+  'test/engine/delete-owner.test.ts',
+  'test/engine/library.test.ts',
+  'test/engine/stream-text-options.test.ts',
+  'test/engine/tool-calls-edges.test.ts',
+  'test/engine/two-servers.test.ts',
+  'test/server/http-rules*.test.ts',
+  'test/server/carry-on-processes.test.ts',
+  'test/server/fuzz.test.ts',
+  'test/server/many-servers.test.ts',
+  'test/server/next-start.test.ts',
+  'test/server/short-lived.test.ts',
+  'test/server/stalled-database.test.ts',
+  'test/server/store-away.test.ts',
+  'test/server/stored-depth.test.ts',
+  'test/server/taken-ids.test.ts',
+  'test/server/use-chat-reconnect.test.ts',
+  'test/store/import-versions.test.ts',
+]
+
 /** Begins with what takes longest: a long file that begins last is waited for by every other worker. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -63,10 +87,23 @@ export default defineConfig({
       },
       {
         extends: true,
+        // The same: each of these files loads the whole engine, and needs neither a database nor a process of its own.
+        test: {
+          name: 'shared',
+          include: [`test/{${sharing.join()}}/*.test.{ts,tsx}`],
+          exclude: [...notSharing],
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
         test: {
           name: 'suite',
-          include: ['test/**/*.test.{ts,tsx}'],
-          exclude: ['test/projects/**', '**/node_modules/**'],
+          include: [
+            'test/*.test.{ts,tsx}',
+            `test/!(${sharing.join('|')}|projects)/**/*.test.{ts,tsx}`,
+            ...notSharing,
+          ],
           globalSetup: ['test/support/global-setup.ts'],
         },
       },

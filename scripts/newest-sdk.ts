@@ -30,7 +30,7 @@ const packages = [
   '@ai-sdk/openai-compatible@latest',
   '@ai-sdk/provider@latest',
 ]
-const projects = ['--project=unit', '--project=suite']
+const projects = ['--project=unit', '--project=shared', '--project=suite']
 const tests = [
   'src/',
   'test/engine/',

@@ -52,7 +52,10 @@ const everyStage: readonly Stage[] = [
   {
     name: 'tests',
     run: () =>
-      runTests(process.execPath, ['--project=unit', ...(values.quick ? [] : ['--project=suite'])]),
+      runTests(process.execPath, [
+        '--project=unit',
+        ...(values.quick ? [] : ['--project=shared', '--project=suite']),
+      ]),
   },
   ...(values.quick ? [] : [publicSdkStage(['test/engine/turn', 'test/providers/'])]),
   ...(values.quick ? [] : promisedNodes.map(olderNodeStage)),

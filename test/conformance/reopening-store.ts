@@ -10,31 +10,39 @@ export function reopenAfterWrites(first: Store, reopen: (store: Store) => Promis
   const listeners = new Set<(notification: ChangeNotification) => void>()
   let hasWritten = true
   let opening = Promise.resolve(first)
+  const inUse = new Set<Promise<unknown>>()
 
-  /** The store once nobody is opening it again: others may begin to while one waits. */
-  const opened = async (): Promise<Store> => {
+  /** Uses the store as soon as nobody is opening it again; it is not closed before the use is over. */
+  const use = async <Result>(task: (store: Store) => Promise<Result>): Promise<Result> => {
     let awaited
     do {
       awaited = opening
       await awaited
     } while (awaited !== opening)
-    return current
+    const using = task(current)
+    inUse.add(using)
+    try {
+      return await using
+    } finally {
+      inUse.delete(using)
+    }
   }
   const open = async (): Promise<Store> => {
+    await Promise.allSettled(inUse)
     current = await reopen(current)
     for (const listener of listeners) current.watch(listener)
     return current
   }
-  const reopened = (): Promise<Store> => {
+  const read = <Result>(task: (store: Store) => Promise<Result>): Promise<Result> => {
     if (hasWritten && !isClosed) {
       hasWritten = false
       opening = opening.then(open)
     }
-    return opened()
+    return use(task)
   }
-  const write = async <Result>(change: (store: Store) => Promise<Result>): Promise<Result> => {
+  const write = async <Result>(task: (store: Store) => Promise<Result>): Promise<Result> => {
     try {
-      return await change(await opened())
+      return await use(task)
     } finally {
       hasWritten = true
     }
@@ -48,18 +56,18 @@ export function reopenAfterWrites(first: Store, reopen: (store: Store) => Promis
     commit: (appends) => write((store) => store.commit(appends)),
     requestStop: (threadId, only) => write((store) => store.requestStop(threadId, only)),
 
-    readThread: async (id) => (await reopened()).readThread(id),
-    listThreads: async (query) => (await reopened()).listThreads(query),
-    readPage: async (query) => (await reopened()).readPage(query),
-    readChanges: async (query) => (await reopened()).readChanges(query),
-    readPlace: async (threadId, seq) =>
-      (await (await reopened()).readPlace?.(threadId, seq)) ?? null,
-    readPath: async (...asked) => (await reopened()).readPath(...asked),
-    readMessage: async (...asked) => (await reopened()).readMessage(...asked),
-    findInput: async (...asked) => (await (await reopened()).findInput?.(...asked)) ?? null,
-    findTurn: async (...asked) => (await reopened()).findTurn(...asked),
-    readCall: async (...asked) => (await reopened()).readCall(...asked),
-    findAbandonedRuns: async (limit) => (await reopened()).findAbandonedRuns(limit),
+    readThread: (id) => read((store) => store.readThread(id)),
+    listThreads: (query) => read((store) => store.listThreads(query)),
+    readPage: (query) => read((store) => store.readPage(query)),
+    readChanges: (query) => read((store) => store.readChanges(query)),
+    readPlace: (threadId, seq) =>
+      read(async (store) => (await store.readPlace?.(threadId, seq)) ?? null),
+    readPath: (...asked) => read((store) => store.readPath(...asked)),
+    readMessage: (...asked) => read((store) => store.readMessage(...asked)),
+    findInput: (...asked) => read(async (store) => (await store.findInput?.(...asked)) ?? null),
+    findTurn: (...asked) => read((store) => store.findTurn(...asked)),
+    readCall: (...asked) => read((store) => store.readCall(...asked)),
+    findAbandonedRuns: (limit) => read((store) => store.findAbandonedRuns(limit)),
 
     watch(listener) {
       const own = (notification: ChangeNotification) => {

@@ -87,7 +87,7 @@ const pageOf = async (store: Store): Promise<readonly Message[]> => {
 
 /** Words with a pause between each, so that there are many commits. */
 const slowly = (count: number): readonly ScriptPart[] =>
-  Array.from({ length: count }, (_, index) => [{ text: `${index} ` }, { waitMs: 10 }]).flat()
+  Array.from({ length: count }, (_, index) => [{ text: `${index} ` }, { waitMs: 40 }]).flat()
 
 describe('two servers on one PostgreSQL', () => {
   it('[RS7 LG4] stream on one and are followed on the other', async () => {

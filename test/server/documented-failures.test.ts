@@ -8,6 +8,7 @@ import { readPage, reload, withoutDecidedApprovals } from './thread-page.ts'
 const threadId = 'chat-1'
 
 const script: Script = (text, step) => {
+  if (text === 'endless') return [{ text: 'Half of it.' }, { waitMs: 600_000 }]
   if (text === 'slow') {
     return step === 0
       ? [{ text: 'Half of it.' }, { waitMs: 30 }, { call: 'weather', input: { city: 'Oslo' } }]
@@ -76,7 +77,7 @@ describe.each(sdks)('AI SDK %i', (client) => {
   it('[LG4] breaks the connection, and does not end it in good order, when the turn is not over', async () => {
     const { place, holdfast } = await open()
     const tab = openTab(place)
-    const sent = tab.chat.sendMessage({ text: 'slow' })
+    const sent = tab.chat.sendMessage({ text: 'endless' })
     await tab.until((messages) => JSON.stringify(messages).includes('Half'))
     await holdfast.close()
     await sent

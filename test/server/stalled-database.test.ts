@@ -34,11 +34,11 @@ const ready = async (server: ChatServer) => {
 }
 const healthy = async (server: ChatServer) => (await fetch(`${server.url}/api/health`)).status
 
-/** One word, a pause, the next. */
+/** One word, a pause, the next: a test that stands still for a second still meets it in the middle. */
 const words = ['one ', 'two ', 'three ', 'four']
 const script: Script = (text) =>
   text === 'long'
-    ? words.flatMap((word) => [{ text: word }, { waitMs: 300 }] as const)
+    ? words.flatMap((word) => [{ text: word }, { waitMs: 600 }] as const)
     : [{ text: 'Fine.' }]
 
 const textOf = (page: string) =>
