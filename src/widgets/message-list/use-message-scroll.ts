@@ -3,6 +3,7 @@ import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 're
 import { estimateRow } from './estimate-row.ts'
 import { createFiller } from './older-filler.ts'
 import { findRow, type ThreadRow } from './thread-rows.ts'
+import { useHeldPlace } from './use-held-place.ts'
 
 interface MessageScrollOptions {
   readonly scroller: RefObject<HTMLElement | null>
@@ -76,6 +77,7 @@ export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
 
   // A list that shrinks may reach its end without a scroll.
   const size = virtualizer.getTotalSize()
+  const letGo = useHeldPlace(scroller, size)
   useEffect(() => {
     if (isNearEnd(scroller.current)) setAtEnd(true)
   }, [scroller, size])
@@ -103,7 +105,11 @@ export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
   const last = rows.at(-1)
   const written = last?.kind === 'pending' ? last.key : undefined
   useEffect(() => {
-    if (written !== undefined) virtualizer.scrollToEnd()
+    if (written === undefined) return
+    letGo()
+    virtualizer.scrollToEnd()
+    // `letGo` is a new function each time, and always does the same.
+    // oxlint-disable-next-line react/exhaustive-deps
   }, [virtualizer, written])
 
   return {
@@ -113,7 +119,10 @@ export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
       setAtEnd(isNearEnd(scroller.current))
       fill.check()
     },
-    jumpToLatest: () => virtualizer.scrollToEnd(),
+    jumpToLatest() {
+      letGo()
+      virtualizer.scrollToEnd()
+    },
   }
 }
 
