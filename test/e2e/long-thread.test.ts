@@ -59,9 +59,10 @@ describe.skipIf(!hasBrowser)('a long thread', () => {
   })
 
   it('[UX5] leaves what a reader opens at the end where it is, and follows again from the end', async () => {
-    const chat = await openChat(app.browser, `${app.server.url}/t/long`)
+    await writeExchanges(app.server.url, 'opened', { from: 1, to: 12 })
+    const chat = await openChat(app.browser, `${app.server.url}/t/opened`)
     const { page } = chat
-    await said(page, 60).waitFor()
+    await said(page, 12).waitFor()
     await chat.ask('Search my notes for coffee')
     await chat.widget.last().getByText('Used 3 tools').waitFor()
     await expect.poll(() => distanceFromEnd(page)).toBeLessThan(2)
@@ -126,10 +127,12 @@ describe.skipIf(!hasBrowser)('a long thread', () => {
       page.evaluate(() => ({
         ...(globalThis as unknown as { renders: Record<string, number> }).renders,
       }))
-    await chat.ask('Call 30 tools')
+    // The last one takes a while: the others must not all have ended before they are counted.
+    await chat.ask('Call 30 tools, then wait 2')
     await chat.widget.waitFor()
+    await page.locator('.hf-user[data-pending]').waitFor({ state: 'detached' })
     const before = await counts()
-    await chat.widget.getByText('Used 30 tools').waitFor()
+    await chat.widget.getByText('Used 31 tools').waitFor()
     await chat.ended()
     const after = await counts()
     const drawn = Object.keys(after).filter((id) => after[id] !== before[id])

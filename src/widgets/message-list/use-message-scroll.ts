@@ -1,9 +1,9 @@
 import { type Virtualizer, useVirtualizer } from '@tanstack/react-virtual'
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { estimateRow } from './estimate-row.ts'
+import { createHeldPlace } from './held-place.ts'
 import { createFiller } from './older-filler.ts'
 import { findRow, type ThreadRow } from './thread-rows.ts'
-import { useHeldPlace } from './use-held-place.ts'
 
 interface MessageScrollOptions {
   readonly scroller: RefObject<HTMLElement | null>
@@ -75,9 +75,16 @@ export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
     return fill.watch({ isWanted: () => hasOlder && (isFetchingTarget || isWanted()), loadOlder })
   }, [fill, scroller, hasOlder, isFetchingTarget, loadOlder, rows.length])
 
-  // A list that shrinks may reach its end without a scroll.
   const size = virtualizer.getTotalSize()
-  const letGo = useHeldPlace(scroller, size)
+  const [place] = useState(createHeldPlace)
+  useEffect(
+    () => (scroller.current === null ? undefined : place.watch(scroller.current)),
+    [scroller, place],
+  )
+  useLayoutEffect(() => {
+    if (scroller.current !== null) place.restore(scroller.current)
+  }, [scroller, place, size])
+  // A list that shrinks may reach its end without a scroll.
   useEffect(() => {
     if (isNearEnd(scroller.current)) setAtEnd(true)
   }, [scroller, size])
@@ -106,11 +113,9 @@ export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
   const written = last?.kind === 'pending' ? last.key : undefined
   useEffect(() => {
     if (written === undefined) return
-    letGo()
+    place.letGo()
     virtualizer.scrollToEnd()
-    // `letGo` is a new function each time, and always does the same.
-    // oxlint-disable-next-line react/exhaustive-deps
-  }, [virtualizer, written])
+  }, [virtualizer, place, written])
 
   return {
     virtualizer,
@@ -120,7 +125,7 @@ export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
       fill.check()
     },
     jumpToLatest() {
-      letGo()
+      place.letGo()
       virtualizer.scrollToEnd()
     },
   }
