@@ -255,6 +255,42 @@ export const screens = {
     await page.locator('.hf-call .hf-progress-words').getByText('1 of 600').waitFor()
     await queue(page, 'ما هو الطقس؟', 'Stock ACME')
   },
+  rating: async (page, server) => {
+    await asking('Hello there')(page, server)
+    await page.getByRole('button', { name: 'Bad answer' }).click()
+    await page.locator('.hf-feedback-form').waitFor()
+  },
+  sharing: async (page, server) => {
+    await asking('What is the weather in Paris?')(page, server)
+    await page.getByRole('button', { name: 'Share this conversation' }).click()
+    await page.getByRole('button', { name: 'Create a link' }).click()
+    await page.locator('.app-links a').waitFor()
+  },
+  shared: async (page, server) => {
+    await screens.sharing(page, server)
+    await page.goto((await page.locator('.app-links a').getAttribute('href')) ?? '')
+    await page.locator('.card-weather').waitFor()
+  },
+  forked: async (page, server) => {
+    await asking('What is the weather in Paris?')(page, server)
+    await page.getByRole('button', { name: 'Fork' }).last().click()
+    await page.locator('.app-forked').waitFor()
+  },
+  'refused-file': async (page, server) => {
+    await page.goto(server.url)
+    const buffer = Buffer.from('<html></html>')
+    await page
+      .locator('input[data-attach]')
+      .setInputFiles({ name: 'photo.png', mimeType: 'image/png', buffer })
+    await page.locator('.hf-attachment[data-state=failed]').waitFor()
+  },
+  reconnecting: async (page, server) => {
+    await asking('What is the weather in Paris?')(page, server)
+    await page.route('**/events?*', (route) => route.abort())
+    await page.reload()
+    await page.getByText('Reconnecting…').waitFor()
+    await atRest(page)
+  },
   /** A version, an approval, progress and what waits, all in one: the picture of the README. */
   conversation: async (page, server) => {
     await asking('What is the weather in Paris?')(page, server)

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { hasBrowser } from '../support/browser.ts'
 import { writeExchanges } from '../support/write-exchanges.ts'
@@ -58,6 +58,38 @@ describe.skipIf(!hasBrowser)('a long thread', () => {
     await chat.close()
   })
 
+  it('[UX5] leaves what a reader opens at the end where it is, and follows again from the end', async () => {
+    await writeExchanges(app.server.url, 'opened', { from: 1, to: 12 })
+    const chat = await openChat(app.browser, `${app.server.url}/t/opened`)
+    const { page } = chat
+    await said(page, 12).waitFor()
+    await chat.ask('Search my notes for coffee')
+    await chat.widget.last().getByText('Used 3 tools').waitFor()
+    await expect.poll(() => distanceFromEnd(page)).toBeLessThan(2)
+    const topOf = (control: Locator) =>
+      control.evaluate((element) => Math.round(element.getBoundingClientRect().top))
+    const steps: [string, Locator][] = [
+      ['the widget', chat.widget.last()],
+      ['the timeline', page.getByRole('button', { name: 'Timeline' })],
+      ['the arguments', page.locator('.hf-call').last().getByText('Arguments')],
+      ['the result', page.locator('.hf-call').last().getByText('Result')],
+    ]
+    for (const [name, control] of steps) {
+      await control.scrollIntoViewIfNeeded()
+      const before = await topOf(control)
+      await control.click()
+      await nextFrames(page)
+      expect({ name, moved: (await topOf(control)) - before }).toEqual({ name, moved: 0 })
+    }
+    await page.getByRole('button', { name: 'Latest' }).click()
+    await expect.poll(() => distanceFromEnd(page)).toBeLessThan(2)
+    await chat.ask('Write a long answer')
+    await page.getByText('That was the long answer.').waitFor()
+    await expect.poll(() => distanceFromEnd(page)).toBeLessThan(2)
+    expect(await chat.faults()).toEqual([])
+    await chat.close()
+  })
+
   it('shows the message that a link names', async () => {
     const chat = await openChat(app.browser, `${app.server.url}/t/long#message-3`)
     const target = chat.page.locator('.hf-row[data-target]')
@@ -95,10 +127,12 @@ describe.skipIf(!hasBrowser)('a long thread', () => {
       page.evaluate(() => ({
         ...(globalThis as unknown as { renders: Record<string, number> }).renders,
       }))
-    await chat.ask('Call 30 tools')
+    // The last one takes a while: the others must not all have ended before they are counted.
+    await chat.ask('Call 30 tools, then wait 2')
     await chat.widget.waitFor()
+    await page.locator('.hf-user[data-pending]').waitFor({ state: 'detached' })
     const before = await counts()
-    await chat.widget.getByText('Used 30 tools').waitFor()
+    await chat.widget.getByText('Used 31 tools').waitFor()
     await chat.ended()
     const after = await counts()
     const drawn = Object.keys(after).filter((id) => after[id] !== before[id])
@@ -146,3 +180,13 @@ function scrollUp(page: Page): Promise<{ readonly drift: number; readonly grew: 
     return { drift: topOf() - top, grew: (scroll?.scrollHeight ?? 0) - height }
   })
 }
+
+/** Until the list has been measured anew and drawn. */
+const nextFrames = (page: Page): Promise<void> =>
+  page.evaluate(async () => {
+    for (let frame = 0; frame < 5; frame++) {
+      await new Promise((resolve) => {
+        requestAnimationFrame(resolve)
+      })
+    }
+  })

@@ -88,7 +88,7 @@ describe.skipIf(!hasBrowser)('a chat under a finger', () => {
     await context.close()
   })
 
-  it('[UX2] keeps a field in view that somebody writes in, above the keyboard too', async () => {
+  it('[UX5] keeps a field in view that somebody writes in, above the keyboard too', async () => {
     const viewport = { width: 360, height: 740 }
     const chat = await openChat(app.browser, app.server.url, { ...phone, viewport })
     const { page } = chat

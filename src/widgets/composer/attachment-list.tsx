@@ -56,7 +56,7 @@ function AttachmentState({ name, bytes, state }: Attachment): ReactNode {
       return <progress className="hf-attachment-progress" value={state.share} aria-label={name} />
     case 'failed':
       return (
-        <span className="hf-attachment-error" role="alert" title={state.error}>
+        <span className="hf-attachment-error" role="alert" dir="auto" title={state.error}>
           {state.error}
         </span>
       )

@@ -1,6 +1,7 @@
 import { type Virtualizer, useVirtualizer } from '@tanstack/react-virtual'
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { estimateRow } from './estimate-row.ts'
+import { createHeldPlace } from './held-place.ts'
 import { createFiller } from './older-filler.ts'
 import { findRow, type ThreadRow } from './thread-rows.ts'
 
@@ -74,8 +75,16 @@ export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
     return fill.watch({ isWanted: () => hasOlder && (isFetchingTarget || isWanted()), loadOlder })
   }, [fill, scroller, hasOlder, isFetchingTarget, loadOlder, rows.length])
 
-  // A list that shrinks may reach its end without a scroll.
   const size = virtualizer.getTotalSize()
+  const [place] = useState(createHeldPlace)
+  useEffect(
+    () => (scroller.current === null ? undefined : place.watch(scroller.current)),
+    [scroller, place],
+  )
+  useLayoutEffect(() => {
+    if (scroller.current !== null) place.restore(scroller.current)
+  }, [scroller, place, size])
+  // A list that shrinks may reach its end without a scroll.
   useEffect(() => {
     if (isNearEnd(scroller.current)) setAtEnd(true)
   }, [scroller, size])
@@ -103,8 +112,10 @@ export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
   const last = rows.at(-1)
   const written = last?.kind === 'pending' ? last.key : undefined
   useEffect(() => {
-    if (written !== undefined) virtualizer.scrollToEnd()
-  }, [virtualizer, written])
+    if (written === undefined) return
+    place.letGo()
+    virtualizer.scrollToEnd()
+  }, [virtualizer, place, written])
 
   return {
     virtualizer,
@@ -113,7 +124,10 @@ export function useMessageScroll(options: MessageScrollOptions): MessageScroll {
       setAtEnd(isNearEnd(scroller.current))
       fill.check()
     },
-    jumpToLatest: () => virtualizer.scrollToEnd(),
+    jumpToLatest() {
+      place.letGo()
+      virtualizer.scrollToEnd()
+    },
   }
 }
 
