@@ -88,7 +88,7 @@ export function createSearchFiller(store: Store): SearchFiller {
   const drain = async (index: SearchIndex): Promise<void> => {
     if (isDraining) return
     isDraining = true
-    for (let next = queue.shift(); next !== undefined && !isStopped; next = queue.shift()) {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       await begin(index, next).done.catch(() => undefined)
     }
     isDraining = false
@@ -116,6 +116,7 @@ export function createSearchFiller(store: Store): SearchFiller {
     },
     async stop() {
       isStopped = true
+      queue.length = 0
       const running = [...passes.values()]
       for (const { listeners } of running) for (const listener of listeners) listener()
       await Promise.all(running.map(({ done }) => done.catch(() => undefined)))
