@@ -197,7 +197,7 @@ async function readThread(
       threadId,
       after: Math.max(from, 0),
       limit: changesAtOnce,
-      results: 'lazy',
+      results: 'none',
       maxBytes: bytesAtOnce,
     })
     if (changes === null || changes.incarnation !== incarnation) return onPortion(costOfRead)
@@ -217,7 +217,7 @@ async function readThread(
       }
     }
     for (const id of open) {
-      const turn = await store.readMessage(threadId, id, 'lazy')
+      const turn = await store.readMessage(threadId, id, 'none')
       if (turn !== null) add(turn)
     }
     await readShown(store, threadId, shown, add)
@@ -251,7 +251,7 @@ async function readShown(
       limit: changesAtOnce,
       before,
       live: 'include',
-      results: 'lazy',
+      results: 'none',
     } as const
     const page = await store.readPage({ ...query, maxBytes: bytesAtOnce })
     const last = page?.messages.at(-1)
