@@ -4,7 +4,7 @@ import { callsOf, isTurn } from '../core/message.ts'
 import { createLedgerReader, type LedgerRows, type LedgerSource } from './ledger-rows.ts'
 
 const calls = Array.from({ length: 10 }, (_, index) => `c${index}`)
-const outputBytes = 1_500_000
+const outputBytes = 500_000
 
 /** One turn with ten large results, which the first read of a page leaves out. */
 const rows: LedgerRows = {

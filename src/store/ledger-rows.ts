@@ -147,14 +147,17 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
     const wanted = rows.calls.filter(({ callId }) => isWanted(callId)).filter(isOmitted)
     return fill(threadId, rows, [...new Set([...ids, ...wanted.map(({ callId }) => callId)])])
   }
-  const mostAtFirst = (results: ResultMode): number => (results === 'full' ? everything : lazyBytes)
+  const mostAtFirst = (results: ResultMode, isCut = false): number => {
+    if (results === 'none') return 0
+    return results === 'full' && !isCut ? everything : lazyBytes
+  }
 
   return {
     async readPage(query: PageQuery): Promise<Page | null> {
       const { threadId, limit, results, order = 'newest-first', maxBytes = everything } = query
       // One more than is returned: the page has `hasMore` only if another message follows (PG1).
       const places = limit + 1
-      const mostBytes = query.maxBytes === undefined ? mostAtFirst(results) : lazyBytes
+      const mostBytes = mostAtFirst(results, query.maxBytes !== undefined)
       const rows = indexRows(
         await source.readPageRows({ ...query, order, places, mostBytes, maxBytes }),
       )
@@ -180,7 +183,7 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
 
     async readChanges(query: ChangesQuery): Promise<Changes | null> {
       const { threadId, after, limit, results, maxBytes = everything } = query
-      const mostBytes = query.maxBytes === undefined ? mostAtFirst(results) : lazyBytes
+      const mostBytes = mostAtFirst(results, query.maxBytes !== undefined)
       const rows = indexRows(
         await source.readChangeRows({ ...query, limit: limit + 1, mostBytes, maxBytes }),
       )
@@ -264,7 +267,7 @@ const isOmitted = (row: CallRow): boolean => row.output === null && row.outputBy
 
 /** The results that a read of this kind has to load (OP7). */
 function largeOutputs({ bytes, omitted }: Measured, results: ResultMode): readonly CallId[] {
-  if (results === 'lazy' || omitted.length === 0) return []
+  if (results === 'lazy' || results === 'none' || omitted.length === 0) return []
   const isLarge = bytes + bytesLeftOut(omitted) > largestTurnBytes
   return results === 'bounded' && isLarge ? [] : omitted.map(({ callId }) => callId)
 }

@@ -24,7 +24,9 @@ export function omitInChange(change: StoredChange, results: ResultMode): StoredC
 export const jsonLength = (value: unknown): number => JSON.stringify(value)?.length ?? 0
 
 const leavesOut = (value: unknown, results: ResultMode): boolean =>
-  results === 'lazy' || (results === 'bounded' && jsonLength(value) > largestTurnBytes)
+  results === 'lazy' ||
+  results === 'none' ||
+  (results === 'bounded' && jsonLength(value) > largestTurnBytes)
 
 function omitInPart(part: Part): Part {
   if (part.type !== 'call' || part.state !== 'succeeded') return part

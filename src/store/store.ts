@@ -261,10 +261,11 @@ export interface PageQuery {
 /** The order of a page's messages. */
 export type PageOrder = 'newest-first' | 'oldest-first'
 /**
- * `lazy` leaves out results over 16 kB (PG7). `bounded` does the same in a turn that is larger than
+ * `none`: the reader needs the texts alone, and a store leaves out every result that it would have to read, at least
+ * those over 16 kB. `lazy` leaves out results over 16 kB (PG7). `bounded` does the same in a turn that is larger than
  * `largestTurnBytes` with them, and is `full` in every other (OP7).
  */
-export type ResultMode = 'full' | 'bounded' | 'lazy'
+export type ResultMode = 'full' | 'bounded' | 'lazy' | 'none'
 
 /** A page of messages, from one consistent read. */
 export interface Page {

@@ -5,7 +5,6 @@ import type { Seq, ThreadId } from '../core/ids.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { PlannedCallRow } from './plan-calls.ts'
 import { planCommit, type PlannedCommit, type ThreadToCreate } from './plan-commit.ts'
-import type { AppendResult } from './store.ts'
 
 /** A thread that is created with all its content: see `Store.createWhole`. */
 export interface WholeThread {
@@ -43,5 +42,5 @@ export function planWholeCommit(
 }
 
 /** Nobody else knows the thread yet: a commit that is refused is a bug of its writer. */
-export const toWholeFault = ({ kind }: AppendResult): HoldfastError =>
+export const toWholeFault = ({ kind }: { readonly kind: string }): HoldfastError =>
   new HoldfastError('store-failed', `The thread could not be stored: ${kind}.`)

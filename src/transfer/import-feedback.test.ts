@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { parseOwnerId, parseThreadId } from '../core/ids.ts'
+import { parseMessageId, parseOwnerId, parseThreadId } from '../core/ids.ts'
 import { memory } from '../store/memory/index.ts'
 import { importThreads } from './import-threads.ts'
 import { readImport } from './read-import.ts'
@@ -23,7 +23,7 @@ async function load(trustsOwners: boolean) {
   const ownerId = parseOwnerId(trustsOwners ? 'admin' : 'ana')
   const report = await importThreads(store, readImport(text()), { ownerId, trustsOwners })
   const raters = async (id: string) => {
-    const message = await store.readMessage(parseThreadId('t'), id as never)
+    const message = await store.readMessage(parseThreadId('t'), parseMessageId(id))
     return message?.role === 'assistant' ? message.feedback?.map(({ by }) => by) : undefined
   }
   return { report, raters: [await raters('a'), await raters('b')] }

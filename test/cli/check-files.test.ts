@@ -49,7 +49,7 @@ async function writeFiles(kind: DatabaseKind) {
 }
 
 const named = (problems: readonly Problem[]) =>
-  problems.map(({ kind, threadId, fileId }) => [kind, threadId, fileId]).toSorted()
+  new Set(problems.map(({ kind, threadId, fileId }) => `${kind} ${threadId} ${fileId}`))
 
 it.each(kinds)(
   '[CR6 FL2] check finds files whose use is not recorded, and uses that nothing names, and mends both: %s',
@@ -60,25 +60,23 @@ it.each(kinds)(
       problems.length = 0
       return checkStore(store, { repair, onProblem: (problem) => problems.push(problem) })
     }
-    expect([await check(false), named(problems)]).toMatchObject([{ found: 0 }, []])
+    expect([await check(false), problems]).toMatchObject([{ found: 0 }, []])
 
     const thread = kind === 'sqlite' ? 'thread' : 'thread_id'
     const key = kind === 'sqlite' ? `(SELECT thread FROM threads WHERE id = 't')` : `'t'`
     await database.damage(`DELETE FROM file_uses; UPDATE files SET is_used = ${kind === 'sqlite' ? 0 : 'false'};
       INSERT INTO file_uses (${thread}, file_id) VALUES (${key}, '${files[4]}'), (${key}, '${foreign}')`)
     const damage = [
-      ['missing-file-use', 'q', files[0]],
-      ['missing-file-use', 'q', files[3]],
-      ...[0, 1, 2].map((nth) => ['missing-file-use', 't', files[nth]]),
-      ['unnamed-file-use', 't', files[4]],
-      ['unnamed-file-use', 't', foreign],
-    ].toSorted()
+      ...[0, 3].map((nth) => `missing-file-use q ${files[nth]}`),
+      ...[0, 1, 2].map((nth) => `missing-file-use t ${files[nth]}`),
+      ...[files[4], foreign].map((id) => `unnamed-file-use t ${id}`),
+    ]
     await check(false)
-    expect(named(problems)).toEqual(damage)
+    expect(named(problems)).toEqual(new Set(damage))
     expect(await check(true)).toMatchObject({ found: 7, mended: 7 })
     expect(await check(false)).toMatchObject({ found: 0 })
     const unused = await store.files?.claimUnused({ before: Number.MAX_SAFE_INTEGER, limit: 9 })
-    expect(unused?.toSorted()).toEqual([files[4], foreign].toSorted())
+    expect(new Set(unused)).toEqual(new Set([files[4], foreign]))
     await store.close()
   },
 )

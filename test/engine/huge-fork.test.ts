@@ -65,7 +65,7 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
 
 async function lastTurn({ store }: Holdfast, threadId: string) {
   const query = { limit: 5, before: null, live: 'include', results: 'full' } as const
-  const page = await store.readPage({ ...query, threadId: threadId as never })
+  const page = await store.readPage({ ...query, threadId })
   return turnOf(page?.messages[0] ?? null)
 }
 

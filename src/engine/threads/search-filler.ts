@@ -88,7 +88,7 @@ export function createSearchFiller(store: Store): SearchFiller {
   const drain = async (index: SearchIndex): Promise<void> => {
     if (isDraining) return
     isDraining = true
-    for (let next = queue.shift(); next !== undefined && !isStopped; next = queue.shift()) {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       await begin(index, next).done.catch(() => undefined)
     }
     isDraining = false
@@ -116,6 +116,7 @@ export function createSearchFiller(store: Store): SearchFiller {
     },
     async stop() {
       isStopped = true
+      queue.length = 0
       const running = [...passes.values()]
       for (const { listeners } of running) for (const listener of listeners) listener()
       await Promise.all(running.map(({ done }) => done.catch(() => undefined)))
@@ -196,7 +197,7 @@ async function readThread(
       threadId,
       after: Math.max(from, 0),
       limit: changesAtOnce,
-      results: 'lazy',
+      results: 'none',
       maxBytes: bytesAtOnce,
     })
     if (changes === null || changes.incarnation !== incarnation) return onPortion(costOfRead)
@@ -216,7 +217,7 @@ async function readThread(
       }
     }
     for (const id of open) {
-      const turn = await store.readMessage(threadId, id, 'lazy')
+      const turn = await store.readMessage(threadId, id, 'none')
       if (turn !== null) add(turn)
     }
     await readShown(store, threadId, shown, add)
@@ -250,7 +251,7 @@ async function readShown(
       limit: changesAtOnce,
       before,
       live: 'include',
-      results: 'lazy',
+      results: 'none',
     } as const
     const page = await store.readPage({ ...query, maxBytes: bytesAtOnce })
     const last = page?.messages.at(-1)

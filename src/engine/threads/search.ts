@@ -115,7 +115,7 @@ function parseBefore(list: string, cursor: string): readonly [number, number] {
 /** The current text is read: if it is gone meanwhile, the result contains the title only. */
 async function toResult(store: Store, hit: SearchHit, terms: SearchTerms): Promise<SearchResult> {
   const { threadId, title, message, place } = hit
-  const stored = message === null ? null : await store.readMessage(threadId, message.id, 'lazy')
+  const stored = message === null ? null : await store.readMessage(threadId, message.id, 'none')
   const text = stored === null ? title : searchTextOf(stored)
   return {
     threadId,

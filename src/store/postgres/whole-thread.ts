@@ -47,8 +47,12 @@ export function createWholeWriter(
     })
 
   return async (thread: WholeThread): Promise<'created' | 'exists'> => {
-    if (running >= mostAtOnce) await new Promise<void>((resolve) => waiting.push(resolve))
-    else running++
+    if (running < mostAtOnce) running++
+    else {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      waiting.push(resolve)
+      await promise
+    }
     try {
       return await write(thread)
     } finally {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { isDeepStrictEqual } from 'node:util'
 import type { CallOutput } from '../../core/call.ts'
 import { parseCallId } from '../../core/ids.ts'
 import type { Json } from '../../core/json.ts'
@@ -56,6 +57,21 @@ function outputsIn(message: Message | undefined): readonly unknown[] {
 }
 
 export const lazyRules: readonly StoreRule[] = [
+  {
+    id: 'PG7',
+    claim: 'leaves at least results over 16 kB out of a read of texts alone, and changes no other',
+    async check({ open }) {
+      const store = await open()
+      await writeCalls(store)
+      await append(store, [ended()])
+      const found = outputsIn((await readPage(store, { results: 'none' })).messages[0])
+      const lean = expected.map((output, index): CallOutput => {
+        const bytes = bytesOf(values[index] ?? null)
+        return isDeepStrictEqual(found[index], output) ? output : { kind: 'omitted', bytes }
+      })
+      assert.deepEqual(found, lean)
+    },
+  },
   {
     id: 'PG7',
     claim:
