@@ -104,8 +104,7 @@ describe('a row that somebody holds', () => {
         decisions: [{ callId: call!.id, decision: 'accept' }],
       })
       const busy = await answerAll(holdfast, 'busy')
-      // A machine that is busy with other tests may be twice as slow the second time; a row that is waited for is held on.
-      expect(busy).toBeLessThan(2 * free + 4_000)
+      expect(busy).toBeLessThan(free + 2_500)
       expect((await holdfast.store.findTurn(waiting.id))?.turn.progress.status).not.toBe('ended')
       await release()
       expect(await decided).toEqual([{ kind: 'accepted' }])
@@ -134,7 +133,7 @@ describe('a table that somebody holds', () => {
         () => 'taken',
         (error: unknown) => error,
       )
-      expect(performance.now() - began).toBeLessThan(20_000)
+      expect(performance.now() - began).toBeLessThan(8_000)
       // Where its rows need not be read or written yet, a message is taken, and its answer waits.
       if (told !== 'taken') expect(told).toMatchObject({ code: 'store-locked', isTemporary: true })
       await release()

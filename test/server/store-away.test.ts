@@ -10,8 +10,8 @@ import { createDatabase } from '../support/create-database.ts'
 import { temporaryFile } from '../sqlite/temporary-file.ts'
 import { type ChatServer, startChatServer } from './chat-server.ts'
 
-/** How soon a client must hear that nothing can be stored: 2 s, and as much for a machine that is busy with other tests. */
-const soonMs = 4_000
+/** How soon a client must hear that nothing can be stored. */
+const soonMs = 2_000
 
 interface Trouble {
   readonly code: string

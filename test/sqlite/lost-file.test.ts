@@ -101,7 +101,7 @@ describe('holdfast serve', () => {
     for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`)
     const since = performance.now()
     const line = await server.until((said) => said.includes('deleted, moved or replaced'))
-    expect(performance.now() - since).toBeLessThan(15_000)
+    expect(performance.now() - since).toBeLessThan(5_000)
     expect(JSON.parse(line)).toMatchObject({ log: 'recovery' })
     const send = { method: 'POST', headers: { 'content-type': 'application/json' } }
     const body = JSON.stringify({
