@@ -95,8 +95,7 @@ export interface Library {
   search(request: SearchRequest): Promise<SearchPage>
   /**
    * Begins to fill the index of search for an owner, in the background: so that the first search of a person with a long
-   * history need not wait for it. The server does so when a person lists their threads. Once for each owner; further
-   * calls do nothing.
+   * history need not wait for it. The server does so when it first lists the threads of a person, and after an import.
    */
   prepareSearch(ownerId: string): void
   /** Stores a message, an assistant's too, without answering it. */

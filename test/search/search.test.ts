@@ -265,7 +265,7 @@ it('[FK1 HT3] the route answers one’s own alone, refuses what is no search, an
 
 /** More than a search waits for: the oldest of them have a word of their own. */
 async function postHistory(holdfast: Holdfast, ownerId: string): Promise<void> {
-  for (let number = 0; number < 30; number++) {
+  for (let number = 0; number < 65; number++) {
     const words = Array.from({ length: 5_000 }, (_, word) => `w${number}n${word}`)
     const text = `${number === 0 ? 'rhubarb ' : ''}${words.join(' ')}`
     const message = { id: `m${number}`, role: 'user', parts: [{ type: 'text', text }] } as const
@@ -311,6 +311,27 @@ it('[FK1 OP7] the index of a person is filled in the background from the first l
     isComplete: true,
     results: [{ messageId: 'm0' }],
   })
+})
+
+it('[FK1 OP7] an import fills the index in the background', async () => {
+  const store = openStore(temporaryFile())
+  const handler = createHandler(openHoldfast(store, createRandom(6)), {
+    authenticate: () => ({ id: 'ann' }),
+  })
+  const list = () => handler(new Request('http://127.0.0.1/api/threads'))
+  expect((await list()).status).toBe(200)
+  const message = { id: 'm', role: 'user', parts: [{ type: 'text', text: 'rhubarb' }] }
+  const imported = await handler(
+    new Request('http://127.0.0.1/api/import?thread=imported', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify([message]),
+    }),
+  )
+  expect(imported.status).toBe(200)
+  const unread = () => store.search?.findUnread(parseOwnerId('ann'), 5)
+  await expect.poll(unread).toEqual([])
+  expect((await store.readThread(parseThreadId('imported')))?.ownerId).toBe('ann')
 })
 
 it('[FK1] a process that closes does not finish the index first', async () => {

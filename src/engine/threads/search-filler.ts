@@ -17,7 +17,7 @@ export interface SearchFiller {
    * is left. False: something is left.
    */
   readonly fill: (ownerId: OwnerId) => Promise<boolean>
-  /** Begins in the background, once for each owner: the first search of a person with a long history then need not wait. */
+  /** Begins in the background: the first search of a person with a long history then need not wait. */
   readonly prepare: (ownerId: OwnerId) => void
   /** Ends after the portions that are being written. */
   readonly stop: () => Promise<void>
@@ -31,16 +31,14 @@ const changesAtOnce = 200
  */
 const bytesAtOnce = 65_536
 /**
- * How much a search waits for, in words of texts that are stored: about a third of a second. Not measured by the clock,
- * so that what a search finds does not depend on how busy the machine is.
+ * How much a search waits for, in words of texts that are stored: a few seconds, in which some ten thousand messages are
+ * read. Not measured by the clock, so that what a search finds does not depend on how busy the machine is.
  */
-const mostCost = 50_000
+const mostCost = 300_000
 /** What a read costs beside its words, in words. */
 const costOfRead = 200
 /** The rest between two portions while nobody waits for them. */
 const restMs = 5
-/** How many owners are remembered as prepared; preparing one again costs one look. */
-const mostPrepared = 10_000
 
 /** One pass over the threads of an owner that are behind in the index. */
 interface Pass {
@@ -55,7 +53,6 @@ interface Pass {
 
 export function createSearchFiller(store: Store): SearchFiller {
   const passes = new Map<OwnerId, Pass>()
-  const prepared = new Set<OwnerId>()
   const queue: OwnerId[] = []
   let isDraining = false
   let isStopped = false
@@ -108,9 +105,7 @@ export function createSearchFiller(store: Store): SearchFiller {
     },
     prepare(ownerId) {
       const index = store.search
-      if (index === undefined || isStopped || prepared.has(ownerId)) return
-      if (prepared.size >= mostPrepared) prepared.clear()
-      prepared.add(ownerId)
+      if (index === undefined || isStopped || queue.includes(ownerId)) return
       queue.push(ownerId)
       void drain(index)
     },

@@ -39,6 +39,7 @@ export function importRoutes({ holdfast, limits, jobs }: ServerContext): readonl
             ...(threadId === undefined ? {} : { threadId }),
             ...(scratch === undefined ? {} : { dryRun: { scratch } }),
           })
+          if (!isDry) holdfast.prepareSearch(ownerId)
           return Response.json(report)
         } finally {
           leave()

@@ -1,5 +1,5 @@
 import { assertNever } from '../../core/assert-never.ts'
-import { parseMessageId, parseThreadId } from '../../core/ids.ts'
+import { type OwnerId, parseMessageId, parseThreadId } from '../../core/ids.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { ListedThread, ThreadRecord } from '../../core/thread.ts'
 import { withDefined } from '../../core/with-defined.ts'
@@ -26,11 +26,22 @@ import { toJsonResponse } from '../json-response.ts'
 import { readJson } from '../read-json.ts'
 import type { Route } from '../router.ts'
 
+const mostPrepared = 10_000
+
 export function threadRoutes(context: ServerContext): readonly Route[] {
   const { holdfast, limits, threadMetadata, inFlight, reads } = context
   const { threads } = holdfast
   const list = (thread: ListedThread) => toThreadJson(thread, threadMetadata !== 'hidden')
   const show = (thread: ThreadRecord) => ({ ...list(thread), queue: projectQueue(thread.queue) })
+  const prepared = new Set<OwnerId>()
+  /** Once for each owner: whoever lists their threads may search next. */
+  const prepareSearch = (ownerId: OwnerId): void => {
+    if (prepared.has(ownerId)) return
+    // Forgetting them all costs each one look at their index.
+    if (prepared.size >= mostPrepared) prepared.clear()
+    prepared.add(ownerId)
+    holdfast.prepareSearch(ownerId)
+  }
   const readChange = async (request: Request): Promise<[JsonObject, ThreadChange]> => {
     const body = parseObject(await readJson(request, limits.bodyBytes))
     const { title, pinned, archived, metadata } = body
@@ -82,8 +93,7 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
         inFlight.admit(ownerId)
         const read = () => threads.list(withDefined({ ownerId, limit }, wanted))
         const page = await reads.gateOf(ownerId)(read)
-        // Whoever lists their threads may search next.
-        holdfast.prepareSearch(ownerId)
+        prepareSearch(ownerId)
         return toJsonResponse(context, ownerId, { ...page, results: page.results.map(list) })
       },
     },
