@@ -1,5 +1,5 @@
 import { assertNever } from './assert-never.ts'
-import { type Call, type CallOutcome, isOpenCall } from './call.ts'
+import type { Call, CallOutcome } from './call.ts'
 import type { CallEvent, CallLifecycle } from './lifecycle.ts'
 import type { TurnEnding } from './message.ts'
 import { withDefined } from './with-defined.ts'
@@ -124,8 +124,8 @@ function resolve(call: Call, event: Extract<CallEvent, { type: 'call-resolved' }
  * `state`.
  */
 function withoutState(call: Call): WithoutState {
-  // An open call has none of these fields but `preliminary`, and the destructuring below is expensive.
-  if (isOpenCall(call) && !('preliminary' in call)) return call
+  // An open call has none of these fields, and the destructuring below is expensive.
+  if (!stateFields.some((field) => field in call)) return call
   const {
     state,
     cause,
@@ -141,16 +141,18 @@ function withoutState(call: Call): WithoutState {
   } = call as Call & Partial<Record<StateFields, unknown>>
   return rest
 }
-type StateFields =
-  | 'cause'
-  | 'error'
-  | 'modelError'
-  | 'output'
-  | 'modelOutput'
-  | 'preliminary'
-  | 'feedback'
-  | 'supersededBy'
-  | 'endedAt'
+const stateFields = [
+  'cause',
+  'error',
+  'modelError',
+  'output',
+  'modelOutput',
+  'preliminary',
+  'feedback',
+  'supersededBy',
+  'endedAt',
+] as const
+type StateFields = (typeof stateFields)[number]
 type WithoutState = Omit<Call, 'state' | StateFields>
 
 /** The outcome of a call that is still open when its turn ends. */

@@ -1,24 +1,27 @@
 import type { Call } from '../../core/call.ts'
 import { countJsonChars } from '../../core/json-size.ts'
-import type { Part, Step, Turn } from '../../core/message.ts'
+import type { Part, Turn } from '../../core/message.ts'
 
 /**
- * Sizes by step: a turn is a new object after every event, but a step that no event changed stays the same object.
- * Without this cache each step of a long turn would measure all steps before it again.
+ * Sizes by part: a turn is a new object after every event, but an unchanged part stays the same object. Without
+ * this cache a turn of a thousand results would be measured whole for each of them.
  */
-const sizes = new WeakMap<Step, number>()
+const sizes = new WeakMap<Part, number>()
 
 /**
  * About how many characters a turn has in all: texts, arguments, results, files and everything else in it (ST4c).
  */
-export const charsIn = (turn: Turn): number =>
-  turn.steps.reduce((sum, step) => sum + charsOfStep(step), 0)
+export function charsIn(turn: Turn): number {
+  let chars = 0
+  for (const { parts } of turn.steps) for (const part of parts) chars += charsOf(part)
+  return chars
+}
 
-function charsOfStep(step: Step): number {
-  const before = sizes.get(step)
+function charsOf(part: Part): number {
+  const before = sizes.get(part)
   if (before !== undefined) return before
-  const chars = step.parts.reduce((sum, part) => sum + measure(part), 0)
-  sizes.set(step, chars)
+  const chars = measure(part)
+  sizes.set(part, chars)
   return chars
 }
 
