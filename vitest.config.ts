@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { defaultServerConditions } from 'vite'
@@ -33,28 +34,24 @@ const longest: readonly string[] = [
   'test/e2e/',
 ]
 
-/** The folders whose tests share a process, */
+/** The folders whose tests share a process, except for the files that need a database or start processes, */
 const sharing: readonly string[] = ['demo', 'engine', 'providers', 'server', 'store']
-/** and their files that do not: they need a database or processes, or count what a process says once. */
-const notSharing: readonly string[] = [
+const needsSetup = /postgresUrl|openTestDatabase|ServerProcess|child_process|check-http-rules/
+/** and for those that test what is written once per process. */
+const oncePerProcess: readonly string[] = [
   'test/engine/call-names.test.ts',
-  'test/engine/delete-owner.test.ts',
-  'test/engine/library.test.ts',
   'test/engine/stream-text-options.test.ts',
-  'test/engine/tool-calls-edges.test.ts',
-  'test/engine/two-servers.test.ts',
-  'test/server/http-rules*.test.ts',
-  'test/server/carry-on-processes.test.ts',
-  'test/server/fuzz.test.ts',
-  'test/server/many-servers.test.ts',
-  'test/server/next-start.test.ts',
-  'test/server/short-lived.test.ts',
-  'test/server/stalled-database.test.ts',
-  'test/server/store-away.test.ts',
-  'test/server/stored-depth.test.ts',
-  'test/server/taken-ids.test.ts',
-  'test/server/use-chat-reconnect.test.ts',
-  'test/store/import-versions.test.ts',
+]
+const notSharing: readonly string[] = [
+  ...sharing
+    .flatMap((folder) =>
+      readdirSync(join(import.meta.dirname, 'test', folder)).map(
+        (name) => `test/${folder}/${name}`,
+      ),
+    )
+    .filter((file) => /\.test\.tsx?$/.test(file))
+    .filter((file) => needsSetup.test(readFileSync(join(import.meta.dirname, file), 'utf8'))),
+  ...oncePerProcess,
 ]
 
 /** Begins with what takes longest: a long file that begins last is waited for by every other worker. */
