@@ -4,8 +4,8 @@ import { describeFailure, formatCoverage, type SeedRuns, runSeeds, stores } from
 import { pinnedSeeds } from './pinned-seeds.ts'
 
 const batchSize = 250
-const memoryBatches = Array.from({ length: 8 }, (_, index) => 1 + index * batchSize)
-const sqliteSeeds = 200
+const memoryBatches = Array.from({ length: 5 }, (_, index) => 1 + index * batchSize)
+const sqliteSeeds = 150
 const timeoutMs = 120_000
 const runs: SeedRuns[] = []
 /** The traces of the seeds that run on both stores. */
