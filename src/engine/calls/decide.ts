@@ -88,7 +88,7 @@ async function decideIn(
     const edited = fitted?.value
     const kind = request.decision === 'accept' ? 'accepted' : 'rejected'
     const at = engine.clock.now()
-    const inputHash = await hashInput(edited ?? proposed)
+    const inputHash = hashInput(edited ?? proposed)
     const decision = withDefined({ kind, by, at, inputHash } as const, {
       feedback: request.feedback,
     })
@@ -117,7 +117,7 @@ async function afterwards(
   const same = { kind: wanted, repeated: true } as const
   if (fitted === undefined) return same
   if (fitted.kind === 'refused') return other
-  return (await hashInput(fitted.value)) === decision.inputHash ? same : other
+  return hashInput(fitted.value) === decision.inputHash ? same : other
 }
 
 /** What the tool's schema returns for the arguments in a request, if it has any. */

@@ -134,15 +134,15 @@ export function createRecorder(parts: RecorderParts): Recorder {
     ]
   }
 
-  const decide = async (
+  const decide = (
     call: Call,
     kind: 'accepted' | 'rejected',
     by: string,
     more: { readonly automatic?: true; readonly feedback?: string } = {},
-  ): Promise<NewTurnEvent> => {
+  ): NewTurnEvent => {
     const at = now()
     const input = call.input.kind === 'complete' ? call.input.value : null
-    const decision = { kind, by, at, inputHash: await hashInput(input), ...more }
+    const decision = { kind, by, at, inputHash: hashInput(input), ...more }
     return toEvent({ type: 'call-decided', callId: call.id, decision })
   }
 
@@ -201,8 +201,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
     const given: Result | ToolError = { ...part, toolCallId: call.id }
     // The stream repeats the error that its call was recorded with.
     if (part.type === 'tool-error' && shownFailed.delete(call.id)) return [given]
-    const decided =
-      call.state === 'awaiting-approval' ? [await decide(call, 'accepted', parts.by)] : []
+    const decided = call.state === 'awaiting-approval' ? [decide(call, 'accepted', parts.by)] : []
     if (given.type === 'tool-error') provisional.delete(call.id)
     else if (call.providerExecuted === true && given.preliminary !== true && isOpenCall(call)) {
       provisional.set(call.id, given)
@@ -243,12 +242,12 @@ export function createRecorder(parts: RecorderParts): Recorder {
     const feedback = part.reason === undefined ? {} : { feedback: part.reason }
     const kind = part.approved ? 'accepted' : 'rejected'
     // An answer in the stream comes from the host application's policy: a person's arrives with the next request.
-    const decided = await decide(call, kind, 'policy', { automatic: true, ...feedback })
+    const decided = decide(call, kind, 'policy', { automatic: true, ...feedback })
     return push([decided]) ? [withCall(part, call.id)] : []
   }
 
   const recordDenial = async (part: Denial, call: Call): Promise<readonly RecordedPart[]> => {
-    if (call.state === 'awaiting-approval') push([await decide(call, 'rejected', parts.by)])
+    if (call.state === 'awaiting-approval') push([decide(call, 'rejected', parts.by)])
     else if (isOpenCall(call)) {
       const outcome = { state: 'denied', cause: 'denied' } as const
       push([toEvent({ type: 'call-settled', callId: call.id, outcome })])

@@ -53,7 +53,7 @@ export async function recordCall(
       kind: verdict.kind === 'approved' ? 'accepted' : 'rejected',
       by: 'policy',
       at: place.at,
-      inputHash: await hashInput(input),
+      inputHash: hashInput(input),
       automatic: true,
     } as const,
     { feedback: verdict.reason },

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Random } from '../random.ts'
 
 /** Virtual time. Among the tasks that are ready the seed picks the next; nothing else decides an order. */
@@ -119,16 +118,13 @@ async function ticks(): Promise<void> {
 let users = 0
 
 /**
- * Three things happen at times that no seed decides: WebCrypto responds from another thread, weakly referenced objects
- * disappear with a garbage collection, and work is split when a slice of real time is over. While a simulation runs,
- * `crypto.subtle.digest` computes the same digest in this thread, a weak reference holds its target, and
+ * Two things happen at times that no seed decides: weakly referenced objects disappear with a garbage collection, and
+ * work is split when a slice of real time is over. While a simulation runs, a weak reference holds its target, and
  * `performance.now` does not advance.
  */
 export async function withExactMoments<Result>(work: () => Promise<Result>): Promise<Result> {
-  const { subtle } = crypto
   if (users++ === 0) {
     const begun = performance.now()
-    Object.defineProperty(subtle, 'digest', { configurable: true, value: digest })
     Object.defineProperty(performance, 'now', { configurable: true, value: () => begun })
     globalThis.WeakRef = HeldRef
   }
@@ -136,8 +132,7 @@ export async function withExactMoments<Result>(work: () => Promise<Result>): Pro
     return await work()
   } finally {
     if (--users === 0) {
-      // The real functions are on the prototypes.
-      Reflect.deleteProperty(subtle, 'digest')
+      // The real function is on the prototype.
       Reflect.deleteProperty(performance, 'now')
       globalThis.WeakRef = collectedRef
     }
@@ -155,9 +150,4 @@ class HeldRef<Target extends WeakKey> implements WeakRef<Target> {
   deref(): Target {
     return this.#target
   }
-}
-
-async function digest(algorithm: string, data: Uint8Array): Promise<ArrayBuffer> {
-  const hash = createHash(algorithm.replace('-', '').toLowerCase()).update(data).digest()
-  return new Uint8Array(hash).buffer
 }
