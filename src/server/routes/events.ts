@@ -20,14 +20,16 @@ export function eventRoutes(context: ServerContext): readonly Route[] {
       method: 'GET',
       path: '/api/threads/:id/events',
       async handle(request) {
-        const { id, seq } = await findThread(context, request)
+        inFlight.admit(request.ownerId)
+        const gate = reads.gateOf(request.ownerId)
+        // Among the owner's other reads: of two hundred streams that one person opens at once, each would otherwise delay
+        // the requests of others by the work for its thread (OP7a).
+        const { id, seq } = await gate(() => findThread(context, request))
         const place = placeOf(request.request, request.url)
         const { seq: after } = place
         await checkHistory(holdfast.store, id, place)
         if (after > seq) throw badRequest(`The thread ends at ${seq}; "after" is ${after}.`)
-        inFlight.admit(request.ownerId)
         const onClose = followers.acquire(request.ownerId)
-        const gate = reads.gateOf(request.ownerId)
         const source = (signal: AbortSignal): AsyncIterator<Uint8Array, void> => {
           const frames = holdfast.subscribe(id, after, signal, gate)
           let at = after
