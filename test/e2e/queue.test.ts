@@ -112,6 +112,13 @@ describe.skipIf(!hasBrowser)('what is said while a turn runs, in a browser', () 
     await page.keyboard.press('Enter')
     await rowsOf(chat).getByText('Stock TSLA').waitFor()
 
+    // The frame that shows a move may come before the response to it.
+    const responding = Promise.withResolvers<void>()
+    await page.route('**/queue/*', async (route) => {
+      const response = await route.fetch()
+      await responding.promise
+      await route.fulfill({ response })
+    })
     const third = rowsOf(chat).filter({ hasText: 'Time in Tokyo' })
     await third.getByRole('button', { name: 'Move up' }).focus()
     await page.keyboard.press('Enter')
@@ -122,6 +129,7 @@ describe.skipIf(!hasBrowser)('what is said while a turn runs, in a browser', () 
     await page.keyboard.press('Enter')
     const moved = ['Time in Tokyo', 'Stock TSLA', 'Weather in Rome']
     await expect.poll(() => waitingWords(chat)).toEqual(moved)
+    responding.resolve()
     expect(await third.getByRole('button', { name: 'Move up' }).isDisabled()).toBe(true)
 
     // Down again and once more, with the focus where it was.

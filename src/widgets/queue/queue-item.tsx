@@ -22,7 +22,7 @@ interface QueueItemProps {
 export function QueueItem(props: QueueItemProps): ReactNode {
   const { input, place, edit, moveUp, moveDown, withdraw } = props
   const strings = useStrings()
-  const { isBusy, error, run } = useAction()
+  const { isBusy, error, run } = useAction(place)
   const [isEditing, setEditing] = useState(false)
   const pressed = useRef<HTMLButtonElement>(null)
   // A row that is moved in the DOM loses the focus: the user would have to find it again to move it twice.
