@@ -207,9 +207,11 @@ export function createRunHooks(
   inside?: Hooks['inside'],
 ): RunHooks {
   const begun = now()
-  let hidden: PropertyDescriptorMap | undefined
-  const emit: Hooks = (event) =>
-    to(hidden === undefined ? event : Object.defineProperties(event, hidden))
+  // The fields that are not enumerable are on the prototype, which all events of a run share: to define them on
+  // each event would take longer than everything else about it.
+  let shared: object = {}
+  const emit = (event: LifecycleEvent, content: PropertyDescriptorMap = {}) =>
+    to(Object.assign(Object.create(shared, content) as object, event))
   const ofCall = ({ id: callId, name }: Call) => ({
     callId,
     name,
@@ -217,12 +219,15 @@ export function createRunHooks(
   })
   return {
     identify({ context, abortSignal, turn, prompt }) {
-      hidden = {
-        context: { value: context },
-        abortSignal: { value: abortSignal },
-        turn: { value: turn },
-        prompt: { value: prompt },
-      }
+      shared = Object.defineProperties(
+        {},
+        {
+          context: { value: context },
+          abortSignal: { value: abortSignal },
+          turn: { value: turn },
+          prompt: { value: prompt },
+        },
+      )
     },
     inside: (part, work) => (inside === undefined ? work() : inside({ ...place, ...part }, work)),
     stepStarted(step, { modelId, provider }) {
@@ -232,12 +237,12 @@ export function createRunHooks(
     },
     callStarted(call) {
       const started = now()
-      emit({ type: 'call-started', ...place, ...ofCall(call) })
+      const where = { ...place, ...ofCall(call) }
+      emit({ type: 'call-started', ...where })
       return (outcome) => {
         const { state } = outcome
-        const event = { type: 'call-ended', ...place, ...ofCall(call), state } as const
-        const ended = { ...event, ms: now() - started }
-        emit(Object.defineProperty(ended, 'outcome', { value: () => outcome }))
+        const ended = { type: 'call-ended', ...where, state, ms: now() - started } as const
+        emit(ended, { outcome: { value: () => outcome } })
       }
     },
     modelReplaced: (replaced) => emit({ type: 'model-replaced', ...place, ...replaced }),
