@@ -31,20 +31,7 @@ import { createTitles, type Titles } from './threads/titles.ts'
 import type { AgentSource } from './agent/turn-agent.ts'
 
 /** What the operations of the engine share. */
-export interface Engine {
-  readonly store: Store
-  readonly committer: Committer
-  readonly hub: Hub
-  readonly clock: Clock
-  readonly options: EngineOptions
-  readonly agents: AgentSource
-  readonly files: EngineFiles
-  /** The models and choices that people may select. */
-  readonly offer: Offer
-  readonly holder: string
-  readonly emit: Hooks
-  readonly newMessageId: () => MessageId
-  readonly newCallId: () => CallId
+export interface Engine extends EngineParts {
   /** Names unnamed threads (FK3). */
   readonly titles: Titles
   /**
@@ -115,6 +102,7 @@ export interface EngineParts {
   readonly options: EngineOptions
   readonly agents: AgentSource
   readonly files: EngineFiles
+  /** The models and choices that people may select. */
   readonly offer: Offer
   readonly holder: string
   readonly emit: Hooks

@@ -1,8 +1,9 @@
-import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { type ReactNode, useLayoutEffect, useRef, useState } from 'react'
 import type { QueuedInput } from '../../core/queued-input.ts'
 import { userFilesOf, userTextOf } from '../../views/user-content.ts'
 import { ActionError } from '../action-error.tsx'
 import { Icon, type IconName } from '../icon.tsx'
+import { MessageEditor } from '../message-editor.tsx'
 import { useStrings } from '../strings-context.tsx'
 import { useAction } from '../use-action.ts'
 
@@ -96,46 +97,17 @@ interface QueueEditorProps {
 
 function QueueEditor({ text, save, onClose }: QueueEditorProps): ReactNode {
   const strings = useStrings()
-  const { isBusy, error, run } = useAction()
   const [edited, setEdited] = useState(text)
-  const field = useRef<HTMLTextAreaElement>(null)
-  useEffect(() => field.current?.focus(), [])
   return (
-    <form
-      className="hf-editor"
-      onSubmit={(event) => {
-        event.preventDefault()
-        run(async () => {
-          await save(edited)
-          onClose()
-        })
-      }}
-    >
-      <textarea
-        ref={field}
-        aria-label={strings.editQueued}
-        dir="auto"
-        rows={2}
-        value={edited}
-        onChange={(event) => setEdited(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Escape') onClose()
-        }}
-      />
-      <ActionError error={error} />
-      <div className="hf-actions">
-        <button
-          type="submit"
-          className="hf-button hf-button-strong"
-          aria-disabled={isBusy}
-          disabled={edited.trim() === ''}
-        >
-          {strings.saveQueued}
-        </button>
-        <button type="button" className="hf-button" disabled={isBusy} onClick={onClose}>
-          {strings.cancel}
-        </button>
-      </div>
-    </form>
+    <MessageEditor
+      label={strings.editQueued}
+      saveLabel={strings.saveQueued}
+      rows={2}
+      text={edited}
+      onChange={setEdited}
+      canSave={edited.trim() !== ''}
+      save={() => save(edited)}
+      onClose={onClose}
+    />
   )
 }
