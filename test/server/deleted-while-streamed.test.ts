@@ -1,4 +1,4 @@
-import { createHoldfast, memory, parseThreadId } from 'holdfast'
+import { createHoldfast, memory, parseThreadId, type Store } from 'holdfast'
 import { createHandler } from 'holdfast/server'
 import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -6,8 +6,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 const thread = 'a-thread-that-is-made-anew'
 
 /** A server whose answers begin and never end. */
-function openServer() {
-  const store = memory()
+function openServer(wrap: (store: Store) => Store = (store) => store) {
+  const store = wrap(memory())
   const model = scriptedModel(() => [{ text: 'I hear ' }, { waitMs: 3_600_000 }])
   const holdfast = createHoldfast({ store, model, recoverEveryMs: 0, textDelayMs: 0 })
   const handle = createHandler(holdfast, { localOnly: true })
@@ -85,4 +85,26 @@ describe('[OP6 RS7] a stream that is read first when another thread has its id e
     // A stream of a turn breaks: a client would take one that ends for a complete one.
     expect(await ending).toBe(name === 'of events' ? ': open\n\n' : 'broken')
   })
+})
+
+it('[OP6] a place of a deleted thread is not followed in one that is created while it is looked up', async () => {
+  let onMissing = async () => {}
+  const server = openServer((store) => ({
+    ...store,
+    async readPlace(id, seq) {
+      const found = (await store.readPlace?.(id, seq)) ?? null
+      if (found === null) await onMissing()
+      return found
+    },
+  }))
+  await (await server.say('one')).body?.cancel()
+  const page = await server.request(`/api/threads/${thread}/messages`)
+  const { place } = (await page.json()) as { place: string }
+  await server.request(`/api/threads/${thread}`, { method: 'DELETE' })
+  onMissing = async () => {
+    onMissing = async () => {}
+    await server.makeAnew()
+  }
+  const follow = () => server.request(`/api/threads/${thread}/events?after=${place}`)
+  expect([(await follow()).status, (await follow()).status]).toEqual([404, 409])
 })

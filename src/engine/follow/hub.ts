@@ -330,8 +330,11 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
             continue
           }
           if (liveWindow.ended || !isMine(liveWindow)) return
-          if (at < liveWindow.to && covers(liveWindow, at)) frame = sliceLiveWindow(liveWindow, at)
-          else if (at < liveWindow.from || (at < end && !covers(liveWindow, at))) {
+          // What the window has may be of a lost history: it is read again first.
+          const isDoubtful = liveWindow.isUncertain && liveWindow.announced === 0
+          if (at < liveWindow.to && covers(liveWindow, at) && !isDoubtful) {
+            frame = sliceLiveWindow(liveWindow, at)
+          } else if (at < liveWindow.from || (at < end && !covers(liveWindow, at))) {
             // Not where the window ends at `at`: the window counts as read there, and only `refresh` extends it.
             frame = await patiently(() => readOlder(at), signal)
           } else if (liveWindow.announced === 0 && isBehind(liveWindow, at)) {

@@ -4,6 +4,7 @@ import { createScriptedClock, settled } from '../../../test/support/scripted-clo
 import { parseMessageId, parseOwnerId, parseThreadId, type ThreadId } from '../../core/ids.ts'
 import { memory } from '../../store/memory/memory-store.ts'
 import { planCommit } from '../../store/plan-commit.ts'
+import type { PlaceEvidence } from '../../store/place-evidence.ts'
 import type { ChangeNotification, Store } from '../../store/store.ts'
 import { createHub, type FollowedPlace, type ReadGate } from './hub.ts'
 import { readSeqs } from '../../../test/support/read-seqs.ts'
@@ -18,12 +19,14 @@ function openHub({ canLookUp = true }: { readonly canLookUp?: boolean } = {}) {
   let lookups: (readonly ThreadId[])[] = []
   let isAway = false
   let response: Promise<void> | undefined
+  let evidence: PlaceEvidence | undefined
   const store: Store = {
     ...inner,
     watch(listener) {
       notify = listener
       return () => undefined
     },
+    readPlace: async (id, seq) => evidence ?? inner.readPlace?.(id, seq) ?? null,
     ...(canLookUp && {
       async readSeqs(ids: readonly ThreadId[]) {
         lookups.push(ids)
@@ -66,6 +69,7 @@ function openHub({ canLookUp = true }: { readonly canLookUp?: boolean } = {}) {
   return {
     ...{ hub, inner, clock, commit, follow },
     notify: (notification: ChangeNotification) => notify(notification),
+    setEvidence: (value: PlaceEvidence) => void (evidence = value),
     setAway: (value: boolean) => void (isAway = value),
     /** The response to a lookup is under way until the returned function is called. */
     lookLate: () => {
@@ -300,4 +304,21 @@ describe('[OP6] a thread that is deleted and created again under its id', () => 
     expect(late.got).toEqual([])
     follower.leave()
   })
+})
+
+it('[OP6] who joins while a live window may be of a lost history gets nothing that the store has not', async () => {
+  const { commit, follow, inner, notify, setEvidence } = openHub({ canLookUp: false })
+  await commit()
+  const before = follow()
+  await settled()
+  await commit()
+  notify({ threadId, seq: 2 })
+  await settled()
+  const { incarnation = '' } = (await inner.readPlace?.(threadId, 0)) ?? {}
+  // A standby that lagged behind has taken over: it has another second commit.
+  setEvidence({ incarnation, threadSeq: 2, mark: 'another', newest: null })
+  notify({ threadId: null, seq: 0 })
+  const follower = follow(threadId, { seq: 1, incarnation })
+  expect([await before.done, await follower.done]).toEqual(['ended', 'ended'])
+  expect([before.got, follower.got]).toEqual([[1, 2], []])
 })

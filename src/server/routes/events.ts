@@ -9,7 +9,7 @@ import type { Frame } from '../../engine/follow/live-window.ts'
 import { toClientEvent, toClientMessage } from '../../views/client-turn.ts'
 import { projectQueue } from '../../views/queue-view.ts'
 import { findThread, parameter, type ServerContext, threadOf } from '../context.ts'
-import { badRequest } from '../http-error.ts'
+import { badRequest, notFound } from '../http-error.ts'
 import type { Route } from '../router.ts'
 import { sseData, toSseResponse } from '../../engine/follow/sse.ts'
 
@@ -28,8 +28,10 @@ export function eventRoutes(context: ServerContext): readonly Route[] {
         // the requests of others by the work for its thread (OP7a).
         const { id, seq, found } = await gate(async () => {
           // First, and only this incarnation is followed: if it is still there then, it was its owner that was checked.
+          // Undefined: the store does not tell histories apart. A thread that is created after this read is another one.
           const evidence = await holdfast.store.readPlace?.(threadOf(request), after)
-          return { ...(await findThread(context, request)), found: evidence ?? null }
+          if (evidence === null) throw notFound('thread')
+          return { ...(await findThread(context, request)), found: evidence }
         })
         checkHistory(place, found)
         if (after > seq) throw badRequest(`The thread ends at ${seq}; "after" is ${after}.`)
@@ -106,9 +108,9 @@ function placeOf(request: Request, url: URL): ThreadPlace {
 }
 
 /** A bare seq does not identify its history, and is taken to belong to this one. */
-function checkHistory(place: ThreadPlace, found: PlaceEvidence | null): void {
+function checkHistory(place: ThreadPlace, found: PlaceEvidence | undefined): void {
   const isBare = place.incarnation === '' && place.mark === ''
-  if (isBare || found === null || !isOtherHistory(place, found)) return
+  if (isBare || found === undefined || !isOtherHistory(place, found)) return
   throw new HoldfastError(
     'other-history',
     'This place belongs to a history that the thread no longer has. Read a page, and follow from there.',
