@@ -40,9 +40,14 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
           checkChatText(chat, limits.textChars)
           if (chat.kind === 'answers') return answer(context, request, chat, reply)
           const sent = await inPlace(context, request, chat.threadId, async () => {
-            if (chat.kind === 'send') return holdfast.send(await toSend(context, request, chat))
+            // Also with the write: somebody else may create a thread under this id after the owner was checked.
+            const { ownerId } = request
+            if (chat.kind === 'send') {
+              return holdfast.send({ ...(await toSend(context, request, chat)), ownerId })
+            }
             await readOwned(context, request, chat.threadId)
-            const { kind: _, whenBusy, ...wanted } = chat
+            const { kind: _, whenBusy, ...asked } = chat
+            const wanted = { ...asked, ownerId }
             return holdfast.regenerate(whenBusy === 'interrupt' ? { ...wanted, whenBusy } : wanted)
           })
           return respond(chat.threadId, sent, reply)
@@ -89,7 +94,7 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
           const threadId = threadOf(request)
           const sent = orNotFound(await readLast(context, request, threadId)).turn
           const continued = await inPlace(context, request, threadId, () =>
-            holdfast.continue(threadId),
+            holdfast.continue(threadId, { ownerId: request.ownerId }),
           )
           switch (continued.kind) {
             case 'continued': {
@@ -199,6 +204,7 @@ async function answer(
   const by = request.ownerId
   const decided = await holdfast.decide({
     threadId,
+    ownerId: by,
     by,
     decisions: decisions.map(toToolDecision),
   })

@@ -4,6 +4,7 @@ import { parseMessageId, parseOwnerId, parseThreadId } from '../core/ids.ts'
 import { memory } from '../store/memory/index.ts'
 import type { Store } from '../store/store.ts'
 import { appendEvents } from '../testing/store-rules/append-events.ts'
+import { exportThread } from './export-threads.ts'
 import { importThreads } from './import-threads.ts'
 import { isOpenPage } from './import-writer.ts'
 import { readImport } from './read-import.ts'
@@ -102,4 +103,21 @@ it('[LE5 AP8] what follows a message that a running turn has kept out is not sto
   const ids = await idsIn(store)
   expect([ids.slice(0, 2), ids.at(-1)]).toEqual([['old-1', 'old-2'], 'turn'])
   expect(failed).toHaveLength(250 - ids.length + 1)
+})
+
+it('[OP6] an export has nothing of a thread that was created under the id of a deleted one meanwhile', async () => {
+  const inner = memory()
+  await load(inner, 60)
+  let pages = 0
+  const store: Store = {
+    ...inner,
+    async readPage(query) {
+      if (pages++ === 1) {
+        await inner.deleteThread(thread)
+        await load(inner, 70)
+      }
+      return inner.readPage(query)
+    },
+  }
+  expect(await Array.fromAsync(exportThread(store, thread, 'ui'))).toHaveLength(50)
 })
