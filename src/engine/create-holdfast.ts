@@ -6,7 +6,6 @@ import {
   parseMessageId,
   parseOwnerId,
   parseThreadId,
-  type Seq,
   type ThreadId,
 } from '../core/ids.ts'
 import { addToolOutputs, type ToolOutputResult } from './calls/add-tool-outputs.ts'
@@ -32,7 +31,7 @@ import { createEngine } from './engine.ts'
 import { toFileLimits } from './files/file-options.ts'
 import { createFiles, type Files } from './files/files.ts'
 import { type Hooks, safely } from './telemetry/hooks.ts'
-import { createHub, type ReadGate } from './follow/hub.ts'
+import { createHub, type FollowedPlace, type ReadGate } from './follow/hub.ts'
 import { createLibrary, type Library } from './library.ts'
 import { createSearchFiller } from './threads/search-filler.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
@@ -93,10 +92,13 @@ export interface Holdfast extends Library {
     threadId: ThreadId,
     outputs: readonly (ClientToolOutput | OldToolOutput)[],
   ): Promise<readonly ToolOutputResult[]>
-  /** Everything committed to a thread after a seq, in order, once, then live, from any process. */
+  /**
+   * Everything committed to a thread after a seq, in order, once, then live, from any process. With a place that was read
+   * before (`place` of a page), it ends without a change if the thread was deleted since and created again under its id.
+   */
   subscribe(
     threadId: ThreadId,
-    after: Seq,
+    after: FollowedPlace,
     signal?: AbortSignal,
     gate?: ReadGate,
   ): AsyncGenerator<Frame, void>

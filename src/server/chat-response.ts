@@ -16,7 +16,8 @@ import {
   type TurnStreamQuery,
 } from '../engine/follow/turn-stream.ts'
 import { awaitTurn } from '../engine/follow/await-turn.ts'
-import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
+import type { FollowedPlace } from '../engine/follow/hub.ts'
+import type { MessageId, ThreadId } from '../core/ids.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { SavingWatch } from './saving-watch.ts'
 
@@ -28,7 +29,7 @@ export type TurnReply = Omit<TurnStreamQuery, 'sdk'>
 /** The turn that answers a queued input; streamed when it begins (IN1). */
 export interface WaitingReply {
   readonly threadId: ThreadId
-  readonly waiting: { readonly messageId: MessageId; readonly after: Seq }
+  readonly waiting: { readonly messageId: MessageId; readonly after: FollowedPlace }
 }
 
 /**

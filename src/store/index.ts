@@ -88,6 +88,7 @@ export type {
   StopRequest,
   Store,
   StoredChange,
+  StoredSeq,
   StoreProblem,
   ThreadFilter,
   ThreadList,

@@ -230,10 +230,10 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       const read = indexRows(await source.readTurnRows(messageId, mostAtFirst(results)))
       const [row] = read.messages
       if (row === undefined || read.thread === undefined) return null
-      const { threadId, ownerId, seq } = read.thread
+      const { threadId, ownerId, seq, incarnation } = read.thread
       const queue = parseQueue(read.thread.queue)
       const rows = await fillTurn(threadId, read, results)
-      return { threadId, ownerId, seq, queue, turn: foldTurnRows(row, rows) }
+      return { threadId, ownerId, seq, incarnation, queue, turn: foldTurnRows(row, rows) }
     },
 
     async readCall(

@@ -76,11 +76,11 @@ export interface Store {
    */
   readPlace?(threadId: ThreadId, seq: Seq): Promise<PlaceEvidence | null>
   /**
-   * The seq of each thread, in one read; a thread that does not exist is left out. For a store that can lose
-   * the notification of a commit for good, as when the process dies between the two: the engine checks
-   * followed threads with it every few seconds. A store that never loses one need not have it.
+   * The seq and the incarnation of each thread, in one read; a thread that does not exist is left out. For a
+   * store that can lose the notification of a commit for good, as when the process dies between the two: the
+   * engine checks followed threads with it every few seconds. A store that never loses one need not have it.
    */
-  readSeqs?(ids: readonly ThreadId[]): Promise<ReadonlyMap<ThreadId, Seq>>
+  readSeqs?(ids: readonly ThreadId[]): Promise<ReadonlyMap<ThreadId, StoredSeq>>
   /**
    * What has to be hidden and shown for a message to be shown (VR2), by the id of a version or of any message
    * on a hidden path. The cost is bounded by the size of the result. Null if there is no such message, or it
@@ -295,6 +295,12 @@ export interface ChangesQuery {
   /** The same in bytes of JSON; the first change is returned whatever its size. Default: no bound. */
   readonly maxBytes?: number
 }
+/** How far a thread has come. */
+export interface StoredSeq {
+  readonly seq: Seq
+  /** The incarnation of the thread (OP6): the seq of another one with the same id says nothing about this one. */
+  readonly incarnation?: string
+}
 /** Changes of a thread in order, from one consistent read. */
 export interface Changes {
   /** The thread's seq at this read. */
@@ -321,6 +327,8 @@ export interface FoundTurn {
   readonly threadId: ThreadId
   readonly ownerId: OwnerId
   readonly seq: Seq
+  /** The incarnation of the thread (OP6). */
+  readonly incarnation?: string
   readonly turn: Turn
   /** The inputs that wait at `seq` (IN2). */
   readonly queue: InputQueue

@@ -8,6 +8,7 @@ import {
 } from '../core/ids.ts'
 import { isTurn, type Message } from '../core/message.ts'
 import type { ListedThread } from '../core/thread.ts'
+import { isAnother } from '../store/place-evidence.ts'
 import type { Page, Store, ThreadList } from '../store/store.ts'
 import { toVersionId } from '../core/versions.ts'
 import { readHidden } from './export-versions.ts'
@@ -183,6 +184,7 @@ async function* exportHidden(
 async function* readForward(store: Store, threadId: ThreadId): AsyncGenerator<Message> {
   const thread = await store.readThread(threadId)
   if (thread === null) throw new HoldfastError('thread-not-found', 'There is no such thread.')
+  let incarnation = ''
   for (let after: Seq | undefined = 0; after !== undefined;) {
     const page: Page | null = await store.readPage({
       threadId,
@@ -193,9 +195,13 @@ async function* readForward(store: Store, threadId: ThreadId): AsyncGenerator<Me
       results: 'full',
       maxBytes: pageBytes,
     })
-    for (const message of page?.messages ?? []) if (message.seq <= thread.seq) yield message
-    const last: Seq | undefined = page?.messages.at(-1)?.seq
-    after = page?.hasMore === true && last !== undefined && last < thread.seq ? last : undefined
+    const found = page?.place?.incarnation ?? ''
+    // Of a thread that was deleted meanwhile there is no more, whatever has its id now.
+    if (page === null || isAnother(incarnation, found)) return
+    incarnation = found
+    for (const message of page.messages) if (message.seq <= thread.seq) yield message
+    const last: Seq | undefined = page.messages.at(-1)?.seq
+    after = page.hasMore && last !== undefined && last < thread.seq ? last : undefined
   }
 }
 

@@ -182,7 +182,8 @@ async function tryMerge(
     const question = lastQuestion(messages.filter(isStored)) ?? null
     const options = { at, ids, isFollowed, mendAt, replyTo: question }
     units = await runPaced(toUnits(plan.written, options), pace)
-    await write.writer.add({ threadId, where: write.intake.where, units })
+    const { incarnation } = stored
+    await write.writer.add({ threadId, where: write.intake.where, units, incarnation })
   } else {
     const options = { ...{ at, ids, isFollowed, mendAt }, from: tree.from }
     const rewritten = await rewrite(write, stored, versions.root, options)

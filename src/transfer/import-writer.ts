@@ -1,10 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import { HoldfastError } from '../core/holdfast-error.ts'
-import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
+import type { MessageId, ThreadId } from '../core/ids.ts'
 import type { Unit } from '../import/import-units.ts'
 import { commitAppend } from '../store/commit-group.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
-import type { Page, PageQuery, Store } from '../store/store.ts'
+import { isAnother } from '../store/place-evidence.ts'
+import type { Page, PageQuery, Store, StoredSeq } from '../store/store.ts'
 import type { Pacer } from './pacer.ts'
 
 /** Units of one thread, in order, that are written together. */
@@ -12,6 +13,8 @@ export interface Portion {
   readonly threadId: ThreadId
   readonly where: string
   readonly units: readonly Unit[]
+  /** The incarnation of the thread that they continue, where they were planned for what it has (OP6). */
+  readonly incarnation?: string
 }
 
 export interface ImportWriter {
@@ -24,6 +27,8 @@ export interface ImportWriter {
 
 export const isBusy =
   'A turn of this thread is running or waiting. Import it when the turn has ended.'
+
+const isDeleted = 'The thread was deleted during the import.'
 
 /** Whether the thread's last turn runs or waits: nothing may be stored behind it, or nothing could end it (AP8, OP5a). */
 export const isOpenPage = ({ live, messages: [last] }: Pick<Page, 'live' | 'messages'>): boolean =>
@@ -43,16 +48,26 @@ export function createImportWriter(
   let events = 0
   let writing: Promise<void> = Promise.resolve()
   const turns = new Map<MessageId, ThreadId>()
-  /** The seq of each thread after the last commit of this import. */
-  const ends = new Map<ThreadId, Seq>()
+  /** Each thread after the last commit of this import. */
+  const ends = new Map<ThreadId, StoredSeq>()
+  /** Why the rest of a thread is refused. */
+  const closed = new Map<ThreadId, string>()
+
+  const commit = async (portion: Portion): Promise<string | undefined> => {
+    const known = closed.get(portion.threadId)
+    if (known !== undefined) return known
+    const refusal = await tryCommit(store, portion, ends)
+    if (refusal?.isOfThread === true) closed.set(portion.threadId, refusal.why)
+    return refusal?.why
+  }
 
   const write = async (portions: readonly Portion[]): Promise<void> => {
     for (const portion of portions) {
       await pace()
-      if ((await tryCommit(store, portion, ends)) === undefined) continue
+      if ((await commit(portion)) === undefined) continue
       // A portion is refused as a whole because of one unit, so each unit is then written by itself.
       for (const unit of portion.units) {
-        const why = await tryCommit(store, { ...portion, units: [unit] }, ends)
+        const why = await commit({ ...portion, units: [unit] })
         if (why !== undefined) onRefused(portion, unit, why)
       }
     }
@@ -110,43 +125,61 @@ export function* cutUnits(all: readonly Unit[]): Generator<readonly Unit[]> {
   if (units.length > 0) yield units
 }
 
+interface Refusal {
+  readonly why: string
+  /**
+   * Because of the thread and not of a unit: what follows is refused too, even if it could be stored by then. It would
+   * stand there without what comes before it.
+   */
+  readonly isOfThread: boolean
+}
+
+const ofThread = (why: string): Refusal => ({ why, isOfThread: true })
+const ofUnit = (why: string): Refusal => ({ why, isOfThread: false })
+
 /** Returns why it was refused. */
 async function tryCommit(
   store: Store,
-  { threadId, units }: Portion,
-  ends: Map<ThreadId, Seq>,
-): Promise<string | undefined> {
+  { threadId, units, incarnation: planned }: Portion,
+  ends: Map<ThreadId, StoredSeq>,
+): Promise<Refusal | undefined> {
   const events = units.flatMap((unit) => unit.events)
   try {
     return await retryWhileStale(setTimeout, async () => {
       const thread = await store.readThread(threadId)
       const expectedSeq = thread?.seq ?? 0
       // Behind its own last commit nobody else has written: nothing runs, and what waits was seen before.
-      if (expectedSeq !== (ends.get(threadId) ?? 0)) {
+      const { seq: end, incarnation = planned ?? '' } = ends.get(threadId) ?? { seq: 0 }
+      if (expectedSeq !== end) {
         const page = await store.readPage(newest(threadId))
         if (page !== null && page.seq !== expectedSeq) return 'stale'
-        if (page !== null && isOpenPage(page)) return isBusy
+        if (isAnother(incarnation, page?.place?.incarnation ?? '')) return ofThread(isDeleted)
+        if (page !== null && isOpenPage(page)) return ofThread(isBusy)
       }
       const waiting = thread?.queue.find(({ id }) => units.some((unit) => unit.id === id))
-      if (waiting !== undefined) return `A message with the id ${waiting.id} waits in this thread.`
+      if (waiting !== undefined) {
+        return ofUnit(`A message with the id ${waiting.id} waits in this thread.`)
+      }
       const append = { threadId, events, expectedSeq }
       let result = await commitAppend(store, append)
       // Each attempt has already waited for the row as long as the store waits for a lock.
       while (result.kind === 'busy') result = await commitAppend(store, append)
       switch (result.kind) {
         case 'appended':
-          ends.set(threadId, result.seq)
+          ends.set(threadId, result)
           return undefined
         case 'stale':
           return 'stale'
         case 'illegal':
-          return `The ${result.subject} ${result.id} is ${result.state} already.`
+          return ofUnit(`The ${result.subject} ${result.id} is ${result.state} already.`)
+        case 'no-thread':
+          return ofThread(isDeleted)
         default:
-          return `The store rejected it: ${result.kind}.`
+          return ofUnit(`The store rejected it: ${result.kind}.`)
       }
     })
   } catch (error) {
-    if (error instanceof HoldfastError && error.code === 'bad-event') return error.message
+    if (error instanceof HoldfastError && error.code === 'bad-event') return ofUnit(error.message)
     throw error
   }
 }

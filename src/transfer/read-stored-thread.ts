@@ -3,6 +3,7 @@ import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
 import type { NamedMessage } from '../import/import-units.ts'
 import { isImported } from '../import/stored-message.ts'
+import { isAnother } from '../store/place-evidence.ts'
 import type { Store } from '../store/store.ts'
 import type { Pacer } from './pacer.ts'
 
@@ -28,6 +29,8 @@ export async function readRetired(
 /** A thread as the store has it. */
 export interface StoredThread {
   readonly seq: Seq
+  /** Empty: not known (OP6). */
+  readonly incarnation: string
   /** Oldest first. */
   readonly messages: readonly Message[]
 }
@@ -41,15 +44,23 @@ export async function readAll(
   const messages: Message[] = []
   let before: Seq | null = null
   let seq: Seq = 0
+  let incarnation = ''
   for (;;) {
     await pace()
     const query = { threadId, limit: 20, before, live: 'include', results: 'full' } as const
     const page = await store.readPage(query)
-    if (page === null) throw new HoldfastError('thread-not-found', 'There is no such thread.')
+    const { incarnation: found = '' } = page?.place ?? {}
+    // Of a thread that was deleted and created again meanwhile, the rest is another one.
+    if (page === null || isAnother(incarnation, found)) {
+      throw new HoldfastError('thread-not-found', 'There is no such thread.')
+    }
+    incarnation = found
     if (before === null) seq = page.seq
     for (const message of page.messages) messages.push(message)
     before = page.messages.at(-1)?.seq ?? null
-    if (!page.hasMore || before === null) return { seq, messages: messages.toReversed() }
+    if (!page.hasMore || before === null) {
+      return { seq, incarnation, messages: messages.toReversed() }
+    }
   }
 }
 

@@ -1,15 +1,15 @@
 import { isTurnEvent } from '../../core/event.ts'
 import type { Change } from '../../core/fold-thread.ts'
-import type { MessageId, Seq, ThreadId } from '../../core/ids.ts'
+import type { MessageId, ThreadId } from '../../core/ids.ts'
 import { joinedInputs } from '../../core/queue.ts'
-import type { ReadGate } from './hub.ts'
+import type { FollowedPlace, ReadGate } from './hub.ts'
 import { type TurnFeed, TurnStreamBroken } from './turn-stream.ts'
 
 export interface AwaitTurnQuery {
   readonly threadId: ThreadId
   readonly messageId: MessageId
-  /** The seq at which the input was queued. */
-  readonly after: Seq
+  /** Where the input was queued. */
+  readonly after: FollowedPlace
   readonly gate?: ReadGate
 }
 

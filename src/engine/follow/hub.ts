@@ -1,9 +1,10 @@
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../../core/ids.ts'
 import { canChangeQueue } from '../../core/queue.ts'
+import type { ThreadPlace } from '../../core/thread-place.ts'
 import { jsonLength } from '../../store/omit-large-outputs.ts'
 import { isAnother, isOtherHistory } from '../../store/place-evidence.ts'
-import type { ChangeNotification, Store } from '../../store/store.ts'
+import type { ChangeNotification, Store, StoredSeq } from '../../store/store.ts'
 import { type Clock, systemClock, wait } from '../clock.ts'
 import {
   covers,
@@ -41,16 +42,23 @@ export interface Hub {
    * database.
    */
   keep(threadId: ThreadId): () => void
-  /** Every change after a seq, in order, once; ends when the signal aborts or the thread is deleted. */
+  /** Every change after a place, in order, once; ends when the signal aborts or the thread is deleted. */
   follow(
     threadId: ThreadId,
-    after: Seq,
+    after: FollowedPlace,
     signal: AbortSignal,
     gate?: ReadGate,
   ): AsyncGenerator<Frame, void>
   readonly followers: number
   close(): void
 }
+
+/**
+ * Where a follower begins: a seq, or a seq of one of the threads that have had the id. A follower that has read a thread
+ * knows its incarnation, and gets changes of that thread only. A bare seq is one of the thread that this process knows,
+ * which may have been deleted elsewhere a moment ago (OP6).
+ */
+export type FollowedPlace = Seq | Pick<ThreadPlace, 'seq' | 'incarnation'>
 
 /** Schedules a read of the database among the followers' reads, so that none of them starves the others (OP7a). */
 export type ReadGate = <Result>(read: () => Promise<Result>) => Promise<Result>
@@ -143,28 +151,32 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
     }
   }
 
-  /** The stored seqs at the previous look. */
-  let storedBefore: ReadonlyMap<ThreadId, Seq> = new Map()
+  /** What was stored at the previous look. */
+  let storedBefore: ReadonlyMap<ThreadId, StoredSeq> = new Map()
   /**
-   * Compares the stored seqs of followed threads with what their followers have received, in case a notification was
+   * Compares what is stored of the followed threads with what their followers have received, in case a notification was
    * lost (RS7). A window that lacks what was stored at the previous look is read even while a commit of this process is
    * in flight: that commit may be of a run that another process has taken over, and may wait for the store for a minute.
    */
   const lookForMissed = async (): Promise<void> => {
-    const waiting = [...liveWindows].filter(([, { waiting: followersOf }]) => followersOf.size > 0)
-    const places = new Map(waiting.map(([, liveWindow]) => [liveWindow, liveWindow.to]))
-    if (places.size === 0) return
+    const looked = [...liveWindows]
+      .filter(([, liveWindow]) => liveWindow.waiting.size > 0)
+      // As each window was before the read: whatever it has received since is not missed.
+      .map(([threadId, liveWindow]) => ({ threadId, liveWindow, before: { ...liveWindow } }))
+    if (looked.length === 0) return
     const previous = storedBefore
-    const found = await store.readSeqs?.(waiting.map(([threadId]) => threadId))
+    const found = await store.readSeqs?.(looked.map(({ threadId }) => threadId))
     storedBefore = found ?? new Map()
-    for (const [threadId, liveWindow] of waiting) {
-      const seq = found?.get(threadId)
-      if (seq === undefined) endLiveWindow(liveWindow)
+    for (const { threadId, liveWindow, before } of looked) {
+      // Created again by this process meanwhile: what was read may be of the deleted one.
+      if (isAnother(before.incarnation, liveWindow.incarnation)) continue
+      const { seq, incarnation = '' } = found?.get(threadId) ?? { seq: null }
+      if (seq === null || isAnother(before.incarnation, incarnation)) endLiveWindow(liveWindow)
       else {
         // The thread's seq has gone back: its history may have been replaced.
-        if (seq < (places.get(liveWindow) ?? 0)) liveWindow.isUncertain = true
+        if (seq < before.to) liveWindow.isUncertain = true
         notifyLiveWindow(liveWindow, seq)
-        const isOverdue = (previous.get(threadId) ?? 0) > liveWindow.to && liveWindow.to > 0
+        const isOverdue = (previous.get(threadId)?.seq ?? 0) > liveWindow.to && liveWindow.to > 0
         // If the read fails, the next look finds the same.
         if (isOverdue) refresh(threadId, liveWindow).catch(() => undefined)
       }
@@ -257,23 +269,43 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
       return () => letGo(threadId, liveWindow)
     },
 
-    async *follow(threadId, after, signal, gate = openGate) {
+    async *follow(threadId, place, signal, gate = openGate) {
+      const after = typeof place === 'number' ? place : place.seq
+      /** Which of the threads that have had this id is followed; empty: not known yet. */
+      let incarnation = typeof place === 'number' ? '' : place.incarnation
+      const isMine = (other: { readonly incarnation: string }): boolean =>
+        !isAnother(incarnation, other.incarnation)
       // Before the first read: a change that is committed from here on is either in that read or in the live window.
-      const liveWindow = hold(threadId)
+      let liveWindow = hold(threadId)
       followers++
       lookLater()
-      let hasBegun = false
+      // Who knows the incarnation has read the thread before: if it is gone since, the stream ends and does not fail.
+      let hasBegun = incarnation !== ''
       try {
         // The end of the thread when it was last read for this follower.
         let end: Seq = after
+        /** What is read for others may be older than this follower's thread, and so may the window. */
+        const readForItself = async (from: Seq): Promise<OlderFrame> => {
+          const before = liveWindow.incarnation
+          const found = await read(threadId, from)
+          if (isMine(liveWindow) || !isMine(found)) return found
+          // The window was there before this read, which has not found its thread any more.
+          if (liveWindow.incarnation === before) endLiveWindow(liveWindow)
+          letGo(threadId, liveWindow)
+          liveWindow = hold(threadId)
+          return found
+        }
         const readOlder = async (from: Seq): Promise<Frame> => {
           // Also if the read is shared: sending the result is work that must be scheduled between the requests of
           // others.
           const older = await gate(async () => {
             // While it waited for its slot, another follower at the same seq has read to the end, or a commit has
             // arrived.
-            if (covers(liveWindow, from)) return undefined
-            const found = await readOlderFrame(liveWindow, from, () => read(threadId, from))
+            if (covers(liveWindow, from) && isMine(liveWindow)) return undefined
+            const shared = await readOlderFrame(liveWindow, from, () => read(threadId, from))
+            incarnation ||= shared.incarnation
+            const isShared = isMine(shared) && isMine(liveWindow)
+            const found = isShared ? shared : await readForItself(from)
             if (found.seq === found.end) placeLiveWindow(liveWindow, found)
             liveWindow.known = Math.max(liveWindow.known, found.end)
             return found
@@ -282,24 +314,27 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
           end = older.seq > from ? older.end : from
           return older
         }
-        let frame: Frame = covers(liveWindow, after)
-          ? nothing(liveWindow, after)
-          : await readOlder(after)
+        let frame: Frame =
+          covers(liveWindow, after) && isMine(liveWindow)
+            ? nothing(liveWindow, after)
+            : await readOlder(after)
         hasBegun = true
         let at = after
-        let incarnation = ''
         while (!signal.aborted) {
           // Changes of a thread that was created again under this id must not be delivered as those of the deleted one.
-          if (isAnother(incarnation, frame.incarnation)) return
+          if (!isMine(frame)) return
           incarnation ||= frame.incarnation
           if (frame.seq > at) {
             at = frame.seq
             yield frame
             continue
           }
-          if (liveWindow.ended || isAnother(incarnation, liveWindow.incarnation)) return
-          if (at < liveWindow.to && covers(liveWindow, at)) frame = sliceLiveWindow(liveWindow, at)
-          else if (at < liveWindow.from || (at < end && !covers(liveWindow, at))) {
+          if (liveWindow.ended || !isMine(liveWindow)) return
+          // What the window has may be of a lost history: it is read again first.
+          const isDoubtful = liveWindow.isUncertain && liveWindow.announced === 0
+          if (at < liveWindow.to && covers(liveWindow, at) && !isDoubtful) {
+            frame = sliceLiveWindow(liveWindow, at)
+          } else if (at < liveWindow.from || (at < end && !covers(liveWindow, at))) {
             // Not where the window ends at `at`: the window counts as read there, and only `refresh` extends it.
             frame = await patiently(() => readOlder(at), signal)
           } else if (liveWindow.announced === 0 && isBehind(liveWindow, at)) {

@@ -14,6 +14,7 @@ import {
   type LiveWindow,
   nextChange,
   notifyLiveWindow,
+  placeLiveWindow,
   restartLiveWindow,
   sliceLiveWindow,
   toFrame,
@@ -59,6 +60,14 @@ describe('a live window', () => {
     ['begins anew with a frame that overlaps', [frame(5, 7), frame(6, 9)], [6, 9, 9, [7, 8, 9]]],
   ])('[RS2] %s', (_, frames, expected) => {
     expect(stateOf(windowOf(...frames))).toEqual(expected)
+  })
+
+  it('[OP6] is not moved by a read of a thread that was deleted since', () => {
+    const window = windowOf(frame(0, 2))
+    placeLiveWindow(window, { ...frame(0, 9), incarnation: 'before' })
+    expect([stateOf(window), window.incarnation]).toEqual([[0, 2, 2, [1, 2]], 'one'])
+    placeLiveWindow(window, frame(0, 9))
+    expect(stateOf(window)).toEqual([9, 9, 2, []])
   })
 
   it('[RS2] [PG6] keeps a thousand changes at most, and tracks where they begin', () => {

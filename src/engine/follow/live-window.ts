@@ -168,7 +168,8 @@ export function placeLiveWindow(
   liveWindow: LiveWindow,
   { seq, changes, incarnation }: Frame,
 ): void {
-  if (seq <= liveWindow.to) return
+  // A read that took long may be of a thread that was deleted since.
+  if (seq <= liveWindow.to || isAnother(liveWindow.incarnation, incarnation)) return
   emptyLiveWindow(liveWindow, seq)
   liveWindow.incarnation = incarnation
   const newest = changes.at(-1)

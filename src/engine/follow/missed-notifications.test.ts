@@ -4,8 +4,10 @@ import { createScriptedClock, settled } from '../../../test/support/scripted-clo
 import { parseMessageId, parseOwnerId, parseThreadId, type ThreadId } from '../../core/ids.ts'
 import { memory } from '../../store/memory/memory-store.ts'
 import { planCommit } from '../../store/plan-commit.ts'
+import type { PlaceEvidence } from '../../store/place-evidence.ts'
 import type { ChangeNotification, Store } from '../../store/store.ts'
-import { createHub, type ReadGate } from './hub.ts'
+import { createHub, type FollowedPlace, type ReadGate } from './hub.ts'
+import { readSeqs } from '../../../test/support/read-seqs.ts'
 
 const threadId = parseThreadId('t')
 
@@ -16,18 +18,22 @@ function openHub({ canLookUp = true }: { readonly canLookUp?: boolean } = {}) {
   let notify: (notification: ChangeNotification) => void = () => undefined
   let lookups: (readonly ThreadId[])[] = []
   let isAway = false
+  let response: Promise<void> | undefined
+  let evidence: PlaceEvidence | undefined
   const store: Store = {
     ...inner,
     watch(listener) {
       notify = listener
       return () => undefined
     },
+    readPlace: async (id, seq) => evidence ?? inner.readPlace?.(id, seq) ?? null,
     ...(canLookUp && {
       async readSeqs(ids: readonly ThreadId[]) {
         lookups.push(ids)
         if (isAway) throw new Error('away')
-        const threads = await Promise.all(ids.map((id) => inner.readThread(id)))
-        return new Map(threads.flatMap((found) => (found === null ? [] : [[found.id, found.seq]])))
+        const found = await readSeqs(inner, ids)
+        await response
+        return found
       },
     }),
   }
@@ -49,7 +55,7 @@ function openHub({ canLookUp = true }: { readonly canLookUp?: boolean } = {}) {
     if ('kind' in planned) throw new Error(planned.kind)
     await inner.commit([planned])
   }
-  const follow = (id = threadId, after = 0, gate?: ReadGate) => {
+  const follow = (id = threadId, after: FollowedPlace = 0, gate?: ReadGate) => {
     const leave = new AbortController()
     const got: number[] = []
     const done = (async () => {
@@ -63,7 +69,14 @@ function openHub({ canLookUp = true }: { readonly canLookUp?: boolean } = {}) {
   return {
     ...{ hub, inner, clock, commit, follow },
     notify: (notification: ChangeNotification) => notify(notification),
+    setEvidence: (value: PlaceEvidence) => void (evidence = value),
     setAway: (value: boolean) => void (isAway = value),
+    /** The response to a lookup is under way until the returned function is called. */
+    lookLate: () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      response = promise
+      return resolve
+    },
     takeLookups: () => {
       const taken = lookups
       lookups = []
@@ -227,4 +240,85 @@ describe('[OP6] a thread that is deleted and created again under its id', () => 
     expect(await next.done).toBe('ended')
     expect([follower.got, next.got]).toEqual([[1, 2], [1]])
   })
+
+  it.each([1, 2, 3])(
+    '[RS7] ends their streams, though no notification arrives and %s events are stored again',
+    async (events) => {
+      const { clock, commit, follow, inner } = openHub()
+      await commit(threadId, 2)
+      const follower = follow()
+      await settled()
+      await inner.deleteThread(threadId)
+      await commit(threadId, events)
+      await clock.advance(10_000)
+      expect(await follower.done).toBe('ended')
+      expect(follower.got).toEqual([1, 2])
+    },
+  )
+
+  it('[RS7] keeps its followers when it was created while it was looked for', async () => {
+    const opened = openHub()
+    const { clock, commit, follow, hub, inner, lookLate } = opened
+    await commit()
+    const old = follow()
+    await settled()
+    await inner.deleteThread(threadId)
+    const looked = lookLate()
+    await clock.advance(5_000)
+    const deliver = hub.announce(threadId)
+    await commit()
+    const incarnation = await incarnationOf(opened)
+    deliver({ after: 0, seq: 1, changes: [], incarnation, bytes: 0 })
+    const follower = follow(threadId, { seq: 1, incarnation })
+    await settled()
+    looked()
+    expect(await old.done).toBe('ended')
+    await commit()
+    await clock.advance(10_000)
+    expect(follower.got).toEqual([2])
+    follower.leave()
+  })
+
+  it('follows the one that was read, though the live window is that of the deleted one', async () => {
+    const opened = openHub()
+    const { commit, follow, inner, notify } = opened
+    await commit(threadId, 3)
+    const old = { seq: 1, incarnation: await incarnationOf(opened) }
+    const before = follow()
+    await settled()
+    await inner.deleteThread(threadId)
+    await commit(threadId, 2)
+    const follower = follow(threadId, { seq: 1, incarnation: await incarnationOf(opened) })
+    expect(await before.done).toBe('ended')
+    await settled()
+    await commit()
+    notify({ threadId, seq: 3 })
+    await settled()
+    expect([before.got, follower.got]).toEqual([
+      [1, 2, 3],
+      [2, 3],
+    ])
+    // Who has read the deleted one gets nothing of the other, and its stream ends.
+    const late = follow(threadId, old)
+    expect(await late.done).toBe('ended')
+    expect(late.got).toEqual([])
+    follower.leave()
+  })
+})
+
+it('[OP6] who joins while a live window may be of a lost history gets nothing that the store has not', async () => {
+  const { commit, follow, inner, notify, setEvidence } = openHub({ canLookUp: false })
+  await commit()
+  const before = follow()
+  await settled()
+  await commit()
+  notify({ threadId, seq: 2 })
+  await settled()
+  const { incarnation = '' } = (await inner.readPlace?.(threadId, 0)) ?? {}
+  // A standby that lagged behind has taken over: it has another second commit.
+  setEvidence({ incarnation, threadSeq: 2, mark: 'another', newest: null })
+  notify({ threadId: null, seq: 0 })
+  const follower = follow(threadId, { seq: 1, incarnation })
+  expect([await before.done, await follower.done]).toEqual(['ended', 'ended'])
+  expect([before.got, follower.got]).toEqual([[1, 2], []])
 })

@@ -28,6 +28,8 @@ export type SendResult =
       readonly kind: 'started'
       readonly turnId: MessageId
       readonly after: Seq
+      /** The incarnation of the thread that `after` is a seq of (OP6). */
+      readonly incarnation?: string
       /** The turn as it was stored: followed from its `lastSeq` on, nothing of it is missed. */
       readonly turn: Turn
     }
@@ -138,9 +140,10 @@ export async function beginAnswer(
       ...(before.length > planned.events.length ? {} : toHistory(planned)),
     })
     if (result.kind === 'appended') {
-      const { seq: first } = result
+      const { seq: first, incarnation } = result
       const turn = foldTurn(emptyTurn(turnId, first, at), [{ ...started, seq: first }])
-      return { kind: 'started', turnId, after: first - 1, turn }
+      const after = first - 1
+      return withDefined({ kind: 'started', turnId, after, turn } as const, { incarnation })
     }
     if (result.kind === 'leased') {
       return isRunning ? whileBusy(result.turnId) : { kind: 'run-active', turnId: result.turnId }

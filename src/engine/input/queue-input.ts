@@ -3,6 +3,8 @@ import type { MessageId, Seq, ThreadId } from '../../core/ids.ts'
 import type { Turn } from '../../core/message.ts'
 import { isQueueFull, mostQueued } from '../../core/queue.ts'
 import type { InputQueue, NewInput } from '../../core/queued-input.ts'
+import { withDefined } from '../../core/with-defined.ts'
+import type { StoredSeq } from '../../store/store.ts'
 import { sameJson } from '../../views/same-json.ts'
 import type { Engine } from '../engine.ts'
 
@@ -11,7 +13,13 @@ import type { Engine } from '../engine.ts'
  * becomes of it.
  */
 export type QueuedResult =
-  | { readonly kind: 'queued'; readonly messageId: MessageId; readonly after: Seq }
+  | {
+      readonly kind: 'queued'
+      readonly messageId: MessageId
+      readonly after: Seq
+      /** The incarnation of the thread that `after` is a seq of (OP6). */
+      readonly incarnation?: string
+    }
   /** It joins the running turn; following from `after` shows that turn from its beginning. */
   | {
       readonly kind: 'steering'
@@ -44,7 +52,7 @@ export async function enqueue(
   switch (result.kind) {
     case 'appended':
       if (input.mode === 'interrupt') await interruptRun(engine, threadId, turn.id)
-      return toQueuedResult(input, turn, result.seq)
+      return toQueuedResult(input, turn, result)
     case 'no-thread':
       return { kind: 'no-thread' }
     case 'stale':
@@ -74,12 +82,12 @@ export function findQueued(
   queue: InputQueue,
   { id, parts }: Pick<NewInput, 'id' | 'parts'>,
   last: Turn | null,
-  seq: Seq,
+  at: StoredSeq,
 ): QueuedResult | undefined {
   const waiting = queue.find((input) => input.id === id)
   if (waiting === undefined) return undefined
   checkSame(waiting.parts, parts)
-  return toQueuedResult(waiting, last, seq)
+  return toQueuedResult(waiting, last, at)
 }
 
 /** Refuses two contents under one id: which of them was meant cannot be known (IN6). */
@@ -100,9 +108,9 @@ export const idTaken = (): HoldfastError =>
 function toQueuedResult(
   { id: messageId, mode }: Pick<NewInput, 'id' | 'mode'>,
   turn: Turn | null,
-  seq: Seq,
+  { seq, incarnation }: StoredSeq,
 ): QueuedResult {
   return mode === 'steer' && turn?.progress.status === 'running'
     ? { kind: 'steering', turnId: turn.id, messageId, after: turn.seq - 1 }
-    : { kind: 'queued', messageId, after: seq }
+    : withDefined({ kind: 'queued', messageId, after: seq } as const, { incarnation })
 }

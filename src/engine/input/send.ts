@@ -115,7 +115,7 @@ export async function send(
       const read = await readDownTo(store, threadId, fits, exists)
       if (read === null || isOther(read.ownerId, ownedBy)) return { kind: 'no-thread' }
       const waiting = { id, parts: content.parts }
-      const queued = findQueued(read.queue, waiting, turnOf(read.messages[0]), read.seq)
+      const queued = findQueued(read.queue, waiting, turnOf(read.messages[0]), read)
       if (queued !== undefined && (isEdit || work !== undefined)) throw idTaken()
       if (queued !== undefined) return queued
       if (read.found && replaces === undefined) {

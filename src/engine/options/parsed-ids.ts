@@ -1,14 +1,8 @@
 import type { ModelMessage } from 'ai'
-import {
-  parseMessageId,
-  parseOwnerId,
-  parseThreadId,
-  type Seq,
-  type ThreadId,
-} from '../../core/ids.ts'
+import { parseMessageId, parseOwnerId, parseThreadId, type ThreadId } from '../../core/ids.ts'
 import { busyWords } from '../../protocol/chat-body.ts'
 import { bad, checkNames, checkWord } from './check-names.ts'
-import type { ReadGate } from '../follow/hub.ts'
+import type { FollowedPlace, ReadGate } from '../follow/hub.ts'
 import type { Frame } from '../follow/live-window.ts'
 import type { ContinueResult } from '../run/resume.ts'
 import type { SendResult } from '../input/begin-answer.ts'
@@ -26,7 +20,7 @@ interface IdVerbs {
   stop(threadId: ThreadId, scope?: ThreadScope): Promise<StopResult>
   subscribe(
     threadId: ThreadId,
-    after: Seq,
+    after: FollowedPlace,
     signal?: AbortSignal,
     gate?: ReadGate,
   ): AsyncGenerator<Frame, void>

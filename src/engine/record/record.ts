@@ -3,12 +3,14 @@ import { HoldfastError } from '../../core/holdfast-error.ts'
 import { type CallId, type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts'
 import { isJsonObject, type Json } from '../../core/json.ts'
 import type { Message, Turn } from '../../core/message.ts'
+import { withDefined } from '../../core/with-defined.ts'
 import { parseAnswers } from '../../protocol/chat-body.ts'
 import { retryWhileStale } from '../../store/retry-while-stale.ts'
 import type { SdkVersion } from '../../views/ui-vocabulary.ts'
 import { decideCalls } from '../calls/decide.ts'
 import { pauseOf } from '../clock.ts'
 import type { Engine, Work } from '../engine.ts'
+import type { FollowedPlace } from '../follow/hub.ts'
 import { createFailureTexts } from '../run/failure-texts.ts'
 import { toKnownTurn } from '../calls/known-turn.ts'
 import { addToolOutputs, toToolOutput } from '../calls/add-tool-outputs.ts'
@@ -104,7 +106,7 @@ export async function record(
     : await send(engine, request, workFor)
   const feed = {
     store: engine.store,
-    subscribe: (id: ThreadId, after: number, signal = new AbortController().signal) =>
+    subscribe: (id: ThreadId, after: FollowedPlace, signal = new AbortController().signal) =>
       engine.hub.follow(id, after, signal),
   }
   const respond = (turn: RecordedTurn) => (options?: RecordingResponseOptions) =>
@@ -233,7 +235,11 @@ async function beginContinuation(
       queue,
       work: workFor(turnId),
     })
-    if (result.kind === 'appended') return { kind: 'started', turnId, after: seq, turn: before }
+    if (result.kind === 'appended') {
+      const { incarnation } = result
+      const begun = { kind: 'started', turnId, after: seq, turn: before } as const
+      return withDefined(begun, { incarnation })
+    }
     if (result.kind === 'leased') return { kind: 'run-active', turnId: result.turnId }
     if (result.kind === 'no-thread') return { kind: 'no-thread' }
     if (result.kind === 'stale') return result.kind

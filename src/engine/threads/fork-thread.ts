@@ -11,6 +11,7 @@ import {
 import type { Message, Part, Turn, TurnProgress } from '../../core/message.ts'
 import type { ThreadRecord } from '../../core/thread.ts'
 import { withDefined } from '../../core/with-defined.ts'
+import { isAnother } from '../../store/place-evidence.ts'
 import type { Page, Store, StoredChange } from '../../store/store.ts'
 import { checkNames } from '../options/check-names.ts'
 import { pauseOf } from '../clock.ts'
@@ -64,8 +65,9 @@ export async function forkThread(
     return found.ownerId === source.ownerId ? { kind: 'exists', thread: found } : { kind: 'taken' }
   }
   return retryWhileStale(pauseOf(clock), async (): Promise<ForkResult | 'stale'> => {
-    const messages = await readPath(engine, source.id, wanted)
+    const messages = await readPath(engine, source, wanted)
     if (messages === null) return 'stale'
+    if (messages === 'no-thread') return { kind: 'no-thread' }
     if (messages === 'no-message') return { kind: 'no-message' }
     const open = messages.find(isOpen)
     if (open !== undefined) return { kind: 'run-active', turnId: open.id }
@@ -100,23 +102,28 @@ const bytesAtOnce = 1_048_576
 
 /**
  * The visible messages up to the given one, oldest first; without it, up to the last that has ended. Null: another
- * version was shown meanwhile, and pages of two paths would be joined.
+ * version was shown meanwhile, or the thread was created again, and pages of two paths would be joined.
  */
 async function readPath(
   { store }: Engine,
-  threadId: ThreadId,
+  { id: threadId, ownerId }: Pick<ThreadRecord, 'id' | 'ownerId'>,
   wanted: MessageId | undefined,
-): Promise<readonly Message[] | 'no-message' | null> {
+): Promise<readonly Message[] | 'no-message' | 'no-thread' | null> {
   const messages: Message[] = []
   let before: Seq | null = null
   let seq: Seq | undefined
   let last: Seq | undefined
+  let incarnation = ''
   for (;;) {
     const page: Page | null = await store.readPage({
       ...{ threadId, limit: 200, before, live: 'include', results: 'full' },
       maxBytes: bytesAtOnce,
     })
-    if (page === null) return 'no-message'
+    // Somebody else may have created a thread under this id since its owner was checked.
+    if (page === null || page.ownerId !== ownerId) return 'no-thread'
+    const found = page.place?.incarnation ?? ''
+    if (isAnother(incarnation, found)) return null
+    incarnation = found
     seq ??= page.seq
     last = page.seq
     for (const message of page.messages) {

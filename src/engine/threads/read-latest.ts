@@ -1,6 +1,7 @@
 import type { MessageId, OwnerId, Seq, ThreadId } from '../../core/ids.ts'
 import type { Message } from '../../core/message.ts'
 import type { InputQueue } from '../../core/queued-input.ts'
+import { withDefined } from '../../core/with-defined.ts'
 import type { ResultMode, Store } from '../../store/store.ts'
 
 /** About the most bytes of one read, beside the newest message itself. */
@@ -20,6 +21,7 @@ export async function readDownTo(
 ): Promise<{
   readonly ownerId: OwnerId
   readonly seq: Seq
+  readonly incarnation?: string
   readonly messages: readonly Message[]
   /** The queued inputs at `seq`. */
   readonly queue: InputQueue
@@ -47,8 +49,8 @@ export async function readDownTo(
     })
     if (page === null) return null
     if (seq === null) ({ seq, queue } = page)
-    const { ownerId } = page
-    const head = { ownerId, seq, queue, messages }
+    const { ownerId, place } = page
+    const head = withDefined({ ownerId, seq, queue, messages }, { incarnation: place?.incarnation })
     isOneRead &&= page.seq === seq
     for (const [index, message] of page.messages.entries()) {
       messages.push(message)

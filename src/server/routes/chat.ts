@@ -3,6 +3,7 @@ import { type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts
 import type { Turn } from '../../core/message.ts'
 import { toClientOutput, toToolDecision } from '../chat-answers.ts'
 import type { SendResult } from '../../engine/input/begin-answer.ts'
+import type { StoredTurn } from '../../engine/follow/turn-stream.ts'
 import type { NamedSendRequest } from '../../engine/input/send.ts'
 import { type ChatRequest, parseChatBody } from '../../protocol/chat-body.ts'
 import { findAnswerRefusal } from '../answer-refusal.ts'
@@ -39,9 +40,14 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
           checkChatText(chat, limits.textChars)
           if (chat.kind === 'answers') return answer(context, request, chat, reply)
           const sent = await inPlace(context, request, chat.threadId, async () => {
-            if (chat.kind === 'send') return holdfast.send(await toSend(context, request, chat))
+            // Also with the write: somebody else may create a thread under this id after the owner was checked.
+            const { ownerId } = request
+            if (chat.kind === 'send') {
+              return holdfast.send({ ...(await toSend(context, request, chat)), ownerId })
+            }
             await readOwned(context, request, chat.threadId)
-            const { kind: _, whenBusy, ...wanted } = chat
+            const { kind: _, whenBusy, ...asked } = chat
+            const wanted = { ...asked, ownerId }
             return holdfast.regenerate(whenBusy === 'interrupt' ? { ...wanted, whenBusy } : wanted)
           })
           return respond(chat.threadId, sent, reply)
@@ -66,7 +72,7 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
               ? toLive(await readLast(context, request, threadId))
               : await findOwnTurn(context, request, threadId, messageId)
           if (stored === null) return new Response(null, { status: 204 })
-          return reply({ threadId, turnId: stored.id, stored })
+          return reply({ threadId, turnId: stored.turn.id, stored })
         }),
     },
     {
@@ -88,7 +94,7 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
           const threadId = threadOf(request)
           const sent = orNotFound(await readLast(context, request, threadId)).turn
           const continued = await inPlace(context, request, threadId, () =>
-            holdfast.continue(threadId),
+            holdfast.continue(threadId, { ownerId: request.ownerId }),
           )
           switch (continued.kind) {
             case 'continued': {
@@ -161,15 +167,17 @@ export async function toSend(
 
 function respond(threadId: ThreadId, sent: SendResult, reply: Reply): Response {
   switch (sent.kind) {
-    case 'started':
-      return reply({ threadId, turnId: sent.turnId, stored: sent.turn })
+    case 'started': {
+      const { turnId, turn, incarnation = '' } = sent
+      return reply({ threadId, turnId, stored: { turn, incarnation } })
+    }
     case 'joined':
     case 'repeated':
     case 'steering':
       return reply({ threadId, turnId: sent.turnId })
     case 'queued': {
-      const { messageId, after } = sent
-      return reply({ threadId, waiting: { messageId, after } })
+      const { messageId, after: seq, incarnation = '' } = sent
+      return reply({ threadId, waiting: { messageId, after: { seq, incarnation } } })
     }
     case 'run-active':
       throw runActive(sent.turnId)
@@ -191,11 +199,12 @@ async function answer(
 ): Promise<Response> {
   const { holdfast } = context
   const { threadId, messageId: turnId, decisions, outputs } = chat
-  const turn = await findOwnTurn(context, request, threadId, turnId)
+  const { turn } = await findOwnTurn(context, request, threadId, turnId)
   const sent = toKnownTurn(turn, chat.parts, sdkOf(request.url))
   const by = request.ownerId
   const decided = await holdfast.decide({
     threadId,
+    ownerId: by,
     by,
     decisions: decisions.map(toToolDecision),
   })
@@ -212,11 +221,14 @@ async function findOwnTurn(
   request: RouteRequest,
   threadId: ThreadId,
   turnId: MessageId,
-): Promise<Turn> {
+): Promise<StoredTurn> {
   const { holdfast, reads } = context
   const { ownerId } = request
   const found = await reads.gateOf(ownerId)(() => holdfast.store.findTurn(turnId, 'bounded'))
-  if (found?.threadId === threadId && found.ownerId === ownerId) return found.turn
+  if (found?.threadId === threadId && found.ownerId === ownerId) {
+    const { turn, incarnation = '' } = found
+    return { turn, incarnation }
+  }
   await readOwned(context, request, threadId)
   throw notFound('message')
 }
@@ -233,7 +245,7 @@ async function readLast(
   { holdfast, reads }: ServerContext,
   { ownerId }: RouteRequest,
   threadId: ThreadId,
-): Promise<{ readonly turn: Turn | null } | null> {
+): Promise<LastTurn | null> {
   const page = await reads.gateOf(ownerId)(() =>
     holdfast.store.readPage({
       threadId,
@@ -245,8 +257,16 @@ async function readLast(
   )
   if (page?.ownerId !== ownerId) return null
   const [last] = page.messages
-  return { turn: last?.role === 'assistant' ? last : null }
+  const { incarnation = '' } = page.place ?? {}
+  return { turn: last?.role === 'assistant' ? last : null, incarnation }
 }
 
-const toLive = (last: { readonly turn: Turn | null } | null): Turn | null =>
-  last?.turn?.progress.status === 'running' ? last.turn : null
+interface LastTurn extends Omit<StoredTurn, 'turn'> {
+  /** Null: the thread does not end with one. */
+  readonly turn: Turn | null
+}
+
+function toLive(last: LastTurn | null): StoredTurn | null {
+  if (last?.turn?.progress.status !== 'running') return null
+  return { turn: last.turn, incarnation: last.incarnation }
+}

@@ -1,15 +1,15 @@
 import { HoldfastError } from '../../core/holdfast-error.ts'
-import type { Seq, ThreadId } from '../../core/ids.ts'
+import type { Seq } from '../../core/ids.ts'
 import type { ThreadPlace } from '../../core/thread-place.ts'
 import { toEventFrames } from '../../protocol/event-frame.ts'
 import { parsePlaceText, placeAfter, toPlaceText } from '../../protocol/place-text.ts'
-import { isOtherHistory } from '../../store/place-evidence.ts'
-import type { Store, StoredChange } from '../../store/store.ts'
+import { isOtherHistory, type PlaceEvidence } from '../../store/place-evidence.ts'
+import type { StoredChange } from '../../store/store.ts'
 import type { Frame } from '../../engine/follow/live-window.ts'
 import { toClientEvent, toClientMessage } from '../../views/client-turn.ts'
 import { projectQueue } from '../../views/queue-view.ts'
-import { findThread, parameter, type ServerContext } from '../context.ts'
-import { badRequest } from '../http-error.ts'
+import { findThread, parameter, type ServerContext, threadOf } from '../context.ts'
+import { badRequest, notFound } from '../http-error.ts'
 import type { Route } from '../router.ts'
 import { sseData, toSseResponse } from '../../engine/follow/sse.ts'
 
@@ -22,16 +22,23 @@ export function eventRoutes(context: ServerContext): readonly Route[] {
       async handle(request) {
         inFlight.admit(request.ownerId)
         const gate = reads.gateOf(request.ownerId)
-        // Among the owner's other reads: of two hundred streams that one person opens at once, each would otherwise delay
-        // the requests of others by the work for its thread (OP7a).
-        const { id, seq } = await gate(() => findThread(context, request))
         const place = placeOf(request.request, request.url)
         const { seq: after } = place
-        await checkHistory(holdfast.store, id, place)
+        // Among the owner's other reads: of two hundred streams that one person opens at once, each would otherwise delay
+        // the requests of others by the work for its thread (OP7a).
+        const { id, seq, found } = await gate(async () => {
+          // First, and only this incarnation is followed: if it is still there then, it was its owner that was checked.
+          // Undefined: the store does not tell histories apart. A thread that is created after this read is another one.
+          const evidence = await holdfast.store.readPlace?.(threadOf(request), after)
+          if (evidence === null) throw notFound('thread')
+          return { ...(await findThread(context, request)), found: evidence }
+        })
+        checkHistory(place, found)
         if (after > seq) throw badRequest(`The thread ends at ${seq}; "after" is ${after}.`)
         const onClose = followers.acquire(request.ownerId)
         const source = (signal: AbortSignal): AsyncIterator<Uint8Array, void> => {
-          const frames = holdfast.subscribe(id, after, signal, gate)
+          const { incarnation = '' } = found ?? {}
+          const frames = holdfast.subscribe(id, { seq: after, incarnation }, signal, gate)
           let at = after
           return {
             async next() {
@@ -101,10 +108,9 @@ function placeOf(request: Request, url: URL): ThreadPlace {
 }
 
 /** A bare seq does not identify its history, and is taken to belong to this one. */
-async function checkHistory(store: Store, id: ThreadId, place: ThreadPlace): Promise<void> {
-  if (place.incarnation === '' && place.mark === '') return
-  const found = await store.readPlace?.(id, place.seq)
-  if (found == null || !isOtherHistory(place, found)) return
+function checkHistory(place: ThreadPlace, found: PlaceEvidence | undefined): void {
+  const isBare = place.incarnation === '' && place.mark === ''
+  if (isBare || found === undefined || !isOtherHistory(place, found)) return
   throw new HoldfastError(
     'other-history',
     'This place belongs to a history that the thread no longer has. Read a page, and follow from there.',

@@ -287,7 +287,9 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         const turn = readMemoryTurn(stored, messageId)
         if (turn === null) continue
         const { ownerId, seq, queue } = stored.thread
-        return { threadId, ownerId, seq, queue, turn: omitLargeOutputs(turn, results) }
+        const { incarnation } = stored.head
+        const found = { threadId, ownerId, seq, incarnation, queue }
+        return { ...found, turn: omitLargeOutputs(turn, results) }
       }
       return null
     },

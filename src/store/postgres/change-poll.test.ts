@@ -135,7 +135,9 @@ it('[OP1] listeners without followed threads are notified at each poll', async (
 
 it('[OP1] the seqs of threads come from a poll, and there is none while it is stopped', async () => {
   const { poll } = await runPolls([{ a: { seq: 3 } }])
-  expect(await poll.readSeqs([parseThreadId('a'), parseThreadId('b')])).toEqual(new Map([['a', 3]]))
+  expect(await poll.readSeqs([parseThreadId('a'), parseThreadId('b')])).toEqual(
+    new Map([['a', { seq: 3, incarnation: 'first' }]]),
+  )
   poll.stop()
   expect(await poll.readSeqs([parseThreadId('a')])).toBeNull()
 })

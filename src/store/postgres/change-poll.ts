@@ -1,5 +1,5 @@
 import type { Seq, ThreadId } from '../../core/ids.ts'
-import type { ChangeNotification } from '../store.ts'
+import type { ChangeNotification, StoredSeq } from '../store.ts'
 import { everything } from './notify-publisher.ts'
 import type { ListenerState } from './notify-listener.ts'
 import type { RunStatement, Statement } from './statement.ts'
@@ -11,10 +11,10 @@ export interface ChangePoll {
   /** For how long every poll has failed. */
   failingMs(): number
   /**
-   * The seqs of these threads, from a poll that replaces the next scheduled one; null: it is not polling.
+   * See `Store.readSeqs`, from a poll that replaces the next scheduled one; null: it is not polling.
    * Without this, the check for lost notifications would run the same query a second time.
    */
-  readSeqs(ids: readonly ThreadId[]): Promise<ReadonlyMap<ThreadId, Seq> | null>
+  readSeqs(ids: readonly ThreadId[]): Promise<ReadonlyMap<ThreadId, StoredSeq> | null>
 }
 
 export interface ChangePollOptions {
@@ -120,8 +120,8 @@ export function createChangePoll(options: ChangePollOptions): ChangePoll {
       if (failingSince !== null || ids.some((id) => !known.has(id))) return null
       return new Map(
         ids.flatMap((id) => {
-          const seq = known.get(id)?.seq ?? null
-          return seq === null ? [] : [[id, seq] as const]
+          const { seq, incarnation } = known.get(id) ?? unknown
+          return seq === null ? [] : [[id, { seq, incarnation: incarnation ?? '' }] as const]
         }),
       )
     },

@@ -14,6 +14,7 @@ import type {
   MetadataChange,
   NewThread,
   StopRequest,
+  StoredSeq,
   ThreadFilter,
   ThreadList,
   ThreadListQuery,
@@ -70,9 +71,9 @@ export function createThreadVerbs(
       return thread === undefined ? null : toThreadRecord(thread)
     },
 
-    async readSeqs(ids: readonly ThreadId[]): Promise<ReadonlyMap<ThreadId, Seq>> {
-      const rows = await runBare<Pick<ThreadRecord, 'id' | 'seq'>>(statements.readSeqs, [ids])
-      return new Map(rows.map(({ id, seq }) => [id, seq]))
+    async readSeqs(ids: readonly ThreadId[]): Promise<ReadonlyMap<ThreadId, StoredSeq>> {
+      const rows = await runBare<StoredSeq & Pick<ThreadRecord, 'id'>>(statements.readSeqs, [ids])
+      return new Map(rows.map(({ id, ...stored }) => [id, stored]))
     },
 
     async listThreads({ ownerId, limit, before, filter }: ThreadListQuery): Promise<ThreadList> {
@@ -166,7 +167,7 @@ export function createThreadStatements(schema: string) {
     ),
     readSeqs: statement(
       'read-seqs',
-      `SELECT id, seq FROM ${schema}.threads WHERE id = ANY($1::text[])`,
+      `SELECT id, seq, incarnation FROM ${schema}.threads WHERE id = ANY($1::text[])`,
     ),
     listThreads: list('list-threads', ''),
     listKept: {

@@ -227,7 +227,9 @@ function createRequests(scheduler: Scheduler, report: Report): Requests {
       void send().then(
         (answer) => {
           if (!open.delete(token)) return
-          scheduler.note(`${process} answers ${label}: ${JSON.stringify(answer)}`)
+          scheduler.note(
+            `${process} answers ${label}: ${JSON.stringify(answer, withoutIncarnation)}`,
+          )
           onAnswer(answer)
         },
         (error: unknown) => {
@@ -245,3 +247,7 @@ function createRequests(scheduler: Scheduler, report: Report): Requests {
     },
   }
 }
+
+/** Random, and not drawn from the seed: with it, no seed would give the same trace twice. */
+const withoutIncarnation = (key: string, value: unknown): unknown =>
+  key === 'incarnation' ? undefined : value

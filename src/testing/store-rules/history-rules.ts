@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { parseMessageId } from '../../core/ids.ts'
+import { parseMessageId, parseThreadId } from '../../core/ids.ts'
 import type { ThreadPlace } from '../../core/thread-place.ts'
 import { placeAfter } from '../../protocol/place-text.ts'
 import { isOtherHistory } from '../../store/place-evidence.ts'
 import type { Store } from '../../store/store.ts'
 import type { StoreRule } from './store-rule.ts'
-import { append, createThread, ended, say, started, text, thread } from './thread-script.ts'
+import { append, createThread, ended, say, started, text, thread, turn } from './thread-script.ts'
 
 /** The places of a reader of all changes after each of them, and of a reader of a page. */
 async function readPlaces(store: Store): Promise<readonly ThreadPlace[]> {
@@ -78,6 +78,28 @@ export const historyRules: readonly StoreRule[] = [
         say('Still more?', parseMessageId('fourth')),
       ])
       assert.deepEqual(await areOther(store, places), all(places, true))
+    },
+  },
+  {
+    id: 'OP6',
+    claim: 'returns the same incarnation with a page, changes, a turn and a seq',
+    async check({ open }) {
+      const store = await open()
+      if (store.readPlace === undefined) return
+      await createThread(store)
+      const read = async () => {
+        await append(store, [say('Hi'), started()])
+        const incarnation = (await store.findTurn(turn))?.incarnation
+        assert.ok(incarnation !== undefined)
+        for (const place of await readPlaces(store)) assert.equal(place.incarnation, incarnation)
+        const seqs = await store.readSeqs?.([thread, parseThreadId('nowhere')])
+        if (seqs !== undefined) assert.deepEqual([...seqs], [[thread, { seq: 2, incarnation }]])
+        return incarnation
+      }
+      const before = await read()
+      await store.deleteThread(thread)
+      await createThread(store)
+      assert.notEqual(await read(), before)
     },
   },
   {
