@@ -172,7 +172,8 @@ async function toRecord(
   if (chat.kind === 'send') {
     // The backend was sent the request unchanged, with its choices.
     const { choices: _, whenBusy: __, ...message } = chat
-    return { recorded: await toSend(context, route, message) }
+    const { ownerId } = route
+    return { recorded: { ...(await toSend(context, route, message)), ownerId } }
   }
   const { holdfast } = context
   const { threadId, messageId: turnId, decisions, outputs, parts } = chat

@@ -6,7 +6,7 @@ import {
   parseThreadId,
   type Store,
 } from 'holdfast'
-import { createHandler } from 'holdfast/server'
+import { createHandler, createRecordingProxy } from 'holdfast/server'
 import { scriptedModel } from 'holdfast/testing'
 import { commitAppend } from '../../src/store/commit-group.ts'
 import { expect, it, onTestFinished } from 'vitest'
@@ -54,11 +54,17 @@ async function openServer(checkedBy: 'its record' | 'its record, before its mess
   const model = scriptedModel(() => [{ text: 'Yes.' }])
   const holdfast = createHoldfast({ store, model, recoverEveryMs: 0 })
   onTestFinished(() => holdfast.close())
-  const handle = createHandler(holdfast, { authenticate: () => ({ id: 'ana' }) })
+  const authenticate = () => ({ id: 'ana' })
+  const handle = createHandler(holdfast, { authenticate })
+  const proxy = createRecordingProxy(holdfast, {
+    target: new URL('http://127.0.0.1/backend'),
+    authenticate,
+    fetch: () => Promise.reject(new Error('The backend is not asked.')),
+  })
   return {
     inner,
     post: (path: string, body: object) =>
-      handle(
+      (path === '/proxy' ? proxy : handle)(
         new Request(`http://127.0.0.1${path}`, {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
@@ -78,6 +84,7 @@ it.each([
     '/api/chat',
     { id: threadId, messages: [], trigger: 'regenerate-message' },
   ],
+  ['sends through a proxy', 'its record', '/proxy', { id: threadId, messages: [message] }],
   ['forks', 'its record, before its messages', `/api/threads/${threadId}/fork`, {}],
 ] as const)(
   '[HT2 OP6] who %s reaches nothing of a thread that another owner creates under the id meanwhile',

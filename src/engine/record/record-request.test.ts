@@ -46,7 +46,7 @@ describe('the arguments of record', () => {
     [{ ...right, create: true }, 'the option "create" must be an object with the ownerId'],
     [{ ...right, create: { ownerId: 'o', title: 5 } }, 'the option "create" must be'],
     [{ ...right, replaces: 5 }, 'the option "replaces" must be a string'],
-    [{ ...right, ownerId: 'o' }, 'record has no option "ownerId". Did you mean "create"?'],
+    [{ ...right, ownerId: '' }, 'the option "ownerId" must be'],
     [{ ...right, chatId: 't' }, 'Did you mean "threadId"?'],
     [{ ...right, by: 'ann' }, 'record has no option "by".'],
     [{ threadId, continue: null }, 'the option "continue" must be a string'],

@@ -27,7 +27,7 @@ export interface ContinueRecording {
 }
 
 /** A message whose answer is recorded. It cannot be queued: the answer exists already. */
-export type RecordedMessage = Omit<NamedSendRequest, 'whenBusy' | 'ownerId'>
+export type RecordedMessage = Omit<NamedSendRequest, 'whenBusy'>
 
 /** The second argument of `record`: a message to answer, or a turn to continue. */
 export type RecordRequest = RecordedMessage | ContinueRecording
@@ -52,6 +52,7 @@ export const recordMessageRules: OptionTable<RecordedMessage> = {
   },
   choices: { range: 'JSON that fits the option `choices`', fits: () => true, default: 'none' },
   replaces: idRule('none'),
+  ownerId: idRule('any owner'),
   create: {
     range: 'an object with the ownerId of the thread, and perhaps its title',
     fits: (value) =>
@@ -75,7 +76,6 @@ const otherNames = {
   chatId: 'threadId',
   messageId: 'replaces',
   messages: 'message',
-  ownerId: 'create',
   title: 'create',
   turnId: 'continue',
   decidedBy: 'by',
