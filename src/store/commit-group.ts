@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises'
 import type { ThreadId } from '../core/ids.ts'
-import { type Append, type IllegalAppend, planCommit, type PlannedCommit } from './plan-commit.ts'
+import { createPacer, type Pacer, runPaced } from './pacer.ts'
+import { type Append, type IllegalAppend, planInSteps, type PlannedCommit } from './plan-commit.ts'
 import type { AppendResult, ChangeNotification, Store } from './store.ts'
 
 /**
@@ -49,14 +49,14 @@ export function changedThreads(
   return [...changed.values()]
 }
 
-const manyEvents = 1_000
-
 /** Commits one append by itself, for writers without a group commit: repairs, imports, tests. */
-export async function commitAppend(store: Store, append: Append): Promise<AppendResult> {
-  const planned = planCommit(append)
+export async function commitAppend(
+  store: Store,
+  append: Append,
+  pace: Pacer = createPacer(),
+): Promise<AppendResult> {
+  const planned = await runPaced(planInSteps(append), pace)
   if ('kind' in planned) return planned
-  // Planning a turn of thousands of calls takes as long as writing it: others have their turn between the two (OP7).
-  if (planned.size >= manyEvents) await setImmediate()
   const [result] = await store.commit([planned])
   return result ?? { kind: 'busy' }
 }

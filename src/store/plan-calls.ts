@@ -4,6 +4,7 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId, Seq } from '../core/ids.ts'
 import { type CallLifecycle, isCallEvent, lifecycleOf } from '../core/lifecycle.ts'
 import { callPositionsIn, findCall, type Turn } from '../core/message.ts'
+import type { PausableWork } from '../core/pausable-work.ts'
 import { statusOf } from './plan-messages.ts'
 
 /** A row of `calls` after this commit, inserted or updated. */
@@ -34,11 +35,11 @@ export const isInFlight = (lifecycle: CallLifecycle): boolean =>
   lifecycle === 'streaming' || lifecycle === 'ready' || lifecycle === 'running'
 
 /** The rows of calls that a commit inserts or updates. */
-export function planCalls(
+export function* planCalls(
   known: ReadonlyMap<MessageId, Turn>,
   turns: ReadonlyMap<MessageId, Turn>,
   events: readonly NewEvent[],
-): readonly PlannedCallRow[] {
+): PausableWork<readonly PlannedCallRow[]> {
   const named = new Set<MessageId>()
   for (const event of events) {
     if (isTurnEvent(event) && isCallEvent(event)) named.add(event.turnId)
@@ -62,7 +63,10 @@ export function planCalls(
         const old = before === undefined ? undefined : findCall(before, call.id)
         const had = before !== undefined && old !== undefined && needsRow(before, old)
         const needs = needsRow(turn, call)
-        if ((old !== call && (needs || had)) || (needs && !had)) rows.push(toRow(turn, call, order))
+        if ((old !== call && (needs || had)) || (needs && !had)) {
+          rows.push(toRow(turn, call, order))
+          yield
+        }
       }
     }
   }

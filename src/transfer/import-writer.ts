@@ -5,7 +5,7 @@ import type { Unit } from '../import/import-units.ts'
 import { commitAppend } from '../store/commit-group.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
 import type { Page, PageQuery, Store } from '../store/store.ts'
-import type { Pacer } from './pacer.ts'
+import type { Pacer } from '../store/pacer.ts'
 
 /** Units of one thread, in order, that are written together. */
 export interface Portion {
@@ -49,10 +49,10 @@ export function createImportWriter(
   const write = async (portions: readonly Portion[]): Promise<void> => {
     for (const portion of portions) {
       await pace()
-      if ((await tryCommit(store, portion, ends)) === undefined) continue
+      if ((await tryCommit(store, portion, ends, pace)) === undefined) continue
       // A portion is refused as a whole because of one unit, so each unit is then written by itself.
       for (const unit of portion.units) {
-        const why = await tryCommit(store, { ...portion, units: [unit] }, ends)
+        const why = await tryCommit(store, { ...portion, units: [unit] }, ends, pace)
         if (why !== undefined) onRefused(portion, unit, why)
       }
     }
@@ -115,6 +115,7 @@ async function tryCommit(
   store: Store,
   { threadId, units }: Portion,
   ends: Map<ThreadId, Seq>,
+  pace: Pacer,
 ): Promise<string | undefined> {
   const events = units.flatMap((unit) => unit.events)
   try {
@@ -130,9 +131,9 @@ async function tryCommit(
       const waiting = thread?.queue.find(({ id }) => units.some((unit) => unit.id === id))
       if (waiting !== undefined) return `A message with the id ${waiting.id} waits in this thread.`
       const append = { threadId, events, expectedSeq }
-      let result = await commitAppend(store, append)
+      let result = await commitAppend(store, append, pace)
       // Each attempt has already waited for the row as long as the store waits for a lock.
-      while (result.kind === 'busy') result = await commitAppend(store, append)
+      while (result.kind === 'busy') result = await commitAppend(store, append, pace)
       switch (result.kind) {
         case 'appended':
           ends.set(threadId, result.seq)
