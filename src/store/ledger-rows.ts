@@ -87,7 +87,7 @@ export interface StoredCallRow extends CallRow {
 
 /**
  * The reads that a database implements. `mostBytes`: a larger output is left out, and the row has its length
- * only. `maxBytes`: a row is left out once the rows before it have this many bytes together.
+ * only; with `noCalls`, the calls of snapshots need not be read. `maxBytes`: a row is left out once the rows before it have this many bytes together.
  */
 export interface LedgerSource {
   /** `places`: how many messages to read; events and calls are read for the first `limit` of them. */
@@ -124,6 +124,8 @@ export type LedgerReader = Required<
 >
 
 const everything = 0x7fff_ffff
+/** The `mostBytes` of a reader that needs the texts alone: a turn may have thousands of calls. */
+export const noCalls = -1
 
 /** The reads of the content of threads, the same for every database. */
 export function createLedgerReader(source: LedgerSource): LedgerReader {
@@ -148,7 +150,7 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
     return fill(threadId, rows, [...new Set([...ids, ...wanted.map(({ callId }) => callId)])])
   }
   const mostAtFirst = (results: ResultMode, isCut = false): number => {
-    if (results === 'none') return 0
+    if (results === 'none') return noCalls
     return results === 'full' && !isCut ? everything : lazyBytes
   }
 
@@ -160,6 +162,7 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       const mostBytes = mostAtFirst(results, query.maxBytes !== undefined)
       const rows = indexRows(
         await source.readPageRows({ ...query, order, places, mostBytes, maxBytes }),
+        results,
       )
       if (rows.thread === undefined) return null
       const shown = order === 'newest-first' ? rows.messages.toReversed() : rows.messages
@@ -186,6 +189,7 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       const mostBytes = mostAtFirst(results, query.maxBytes !== undefined)
       const rows = indexRows(
         await source.readChangeRows({ ...query, limit: limit + 1, mostBytes, maxBytes }),
+        results,
       )
       if (rows.thread === undefined) return null
       const { unread } = rows
@@ -221,13 +225,13 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       results: ResultMode = 'full',
     ): Promise<Message | null> {
       const read = await source.readMessageRows(threadId, messageId, mostAtFirst(results))
-      const rows = await fillTurn(threadId, indexRows(read), results)
+      const rows = await fillTurn(threadId, indexRows(read, results), results)
       const [row] = rows.messages
       return row === undefined ? null : readMessageRow(row, rows)
     },
 
     async findTurn(messageId: MessageId, results: ResultMode = 'full'): Promise<FoundTurn | null> {
-      const read = indexRows(await source.readTurnRows(messageId, mostAtFirst(results)))
+      const read = indexRows(await source.readTurnRows(messageId, mostAtFirst(results)), results)
       const [row] = read.messages
       if (row === undefined || read.thread === undefined) return null
       const { threadId, ownerId, seq } = read.thread
@@ -241,7 +245,10 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       callId: CallId,
       results: ResultMode = 'full',
     ): Promise<FoundCall | null> {
-      const read = indexRows(await source.readCallRows(threadId, callId, mostAtFirst(results)))
+      const read = indexRows(
+        await source.readCallRows(threadId, callId, mostAtFirst(results)),
+        results,
+      )
       if (read.thread === undefined) return null
       const rows = await fillTurn(threadId, read, results, (id) => id === callId)
       const { ownerId, seq } = read.thread
@@ -319,9 +326,11 @@ interface IndexedRows extends LedgerRows {
   outputOf(this: void, callId: CallId): StoredCallRow | undefined
   batchesOf(turnId: MessageId): readonly BatchRow[]
   callsOf(turnId: MessageId): readonly StoredCallRow[]
+  /** The calls that a snapshot is completed with; null: they were not read. */
+  snapshotCallsOf(turnId: MessageId): readonly StoredCallRow[] | null
 }
 
-function indexRows(rows: LedgerRows): IndexedRows {
+function indexRows(rows: LedgerRows, results: ResultMode = 'full'): IndexedRows {
   const calls = new Map(rows.calls.map((row) => [row.callId, row]))
   const batchesByTurn = Map.groupBy(rows.batches, (row) => row.turnId)
   const callsByTurn = Map.groupBy(calls.values(), (row) => row.turnId)
@@ -330,6 +339,7 @@ function indexRows(rows: LedgerRows): IndexedRows {
     outputOf: (callId) => calls.get(callId),
     batchesOf: (turnId) => batchesByTurn.get(turnId) ?? [],
     callsOf: (turnId) => callsByTurn.get(turnId) ?? [],
+    snapshotCallsOf: (turnId) => (results === 'none' ? null : (callsByTurn.get(turnId) ?? [])),
   }
 }
 
@@ -345,11 +355,14 @@ function foldTurnRows(row: MessageRow, rows: IndexedRows): Turn {
     .batchesOf(row.id)
     .flatMap((batch) => decodeBatch(batch, rows.outputOf))
     .filter((event): event is TurnEvent => isTurnEvent(event))
-  return withVersions(foldTurn(readStoredSnapshot(row, rows.callsOf(row.id)), events), row.versions)
+  return withVersions(
+    foldTurn(readStoredSnapshot(row, rows.snapshotCallsOf(row.id)), events),
+    row.versions,
+  )
 }
 
 /** The turn as of its snapshot; empty, before its first event, if it has none. */
-export function readStoredSnapshot(row: MessageRow, calls: readonly CallRow[]): Turn {
+export function readStoredSnapshot(row: MessageRow, calls: readonly CallRow[] | null): Turn {
   const { id, seq, at: createdAt, body, bodySeq, versions } = row
   return body === null || bodySeq === null
     ? emptyTurn(id, seq, createdAt)
@@ -389,7 +402,13 @@ function toBodyChange(row: MessageRow): ListedChange {
     measure: (rows) => measureMessage(row, rows),
     read: (rows) =>
       row.role === 'assistant'
-        ? { kind: 'turn', seq, commit, mark, turn: readStoredSnapshot(row, rows.callsOf(row.id)) }
+        ? {
+            kind: 'turn',
+            seq,
+            commit,
+            mark,
+            turn: readStoredSnapshot(row, rows.snapshotCallsOf(row.id)),
+          }
         : { kind: 'event', seq, commit, mark, event: readUserRow(row) },
   }
 }

@@ -19,6 +19,8 @@ export interface PlannedCallRow {
   readonly input: string | null
   readonly output: string | null
   readonly modelOutput: string | null
+  /** It is in no commit before: it has no row. False: it may have one. */
+  readonly isNew: boolean
 }
 
 /**
@@ -64,7 +66,7 @@ export function* planCalls(
         const had = before !== undefined && old !== undefined && needsRow(before, old)
         const needs = needsRow(turn, call)
         if ((old !== call && (needs || had)) || (needs && !had)) {
-          rows.push(toRow(turn, call, order))
+          rows.push(toRow(turn, call, order, old === undefined))
           yield
         }
       }
@@ -84,12 +86,17 @@ export function* planCopiedCalls(
   let order = seq
   for (const { parts } of turn.steps) {
     for (const call of parts) {
-      if (call.type === 'call') yield { call, row: toRow({ id, seq }, call, ++order) }
+      if (call.type === 'call') yield { call, row: toRow({ id, seq }, call, ++order, true) }
     }
   }
 }
 
-function toRow(turn: Pick<Turn, 'id' | 'seq'>, call: Call, seq: Seq): PlannedCallRow {
+function toRow(
+  turn: Pick<Turn, 'id' | 'seq'>,
+  call: Call,
+  seq: Seq,
+  isNew: boolean,
+): PlannedCallRow {
   const isDone = call.state === 'succeeded'
   return {
     callId: call.id,
@@ -101,6 +108,7 @@ function toRow(turn: Pick<Turn, 'id' | 'seq'>, call: Call, seq: Seq): PlannedCal
     input: call.input.kind === 'complete' ? JSON.stringify(call.input.value) : null,
     output: isDone ? outputText(call.output) : null,
     modelOutput: isDone && call.modelOutput !== undefined ? JSON.stringify(call.modelOutput) : null,
+    isNew,
   }
 }
 

@@ -91,9 +91,10 @@ export class JsonReader {
     this.#at = Math.min(scan.at, this.#text.length)
     if (chars + this.#at > this.mostChars) return null
     pieces.push(this.#text.slice(0, this.#at))
+    const text = pieces.join('')
     // Whoever reads a long value parses it next, which takes as long.
     if (pieces.length > 1) await this.#pace()
-    return pieces.join('')
+    return text
   }
 
   /** The rest of the text, in pieces. */

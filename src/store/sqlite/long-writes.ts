@@ -1,0 +1,61 @@
+import type { PausableWork } from '../../core/pausable-work.ts'
+import { createPacer, runPaced } from '../pacer.ts'
+import type { Connection } from './connection.ts'
+import type { LedgerStatements } from './ledger-statements.ts'
+
+/** Runs the work to its end and commits it, or rolls it back if it throws. */
+export type LongWrite = <Result>(
+  work: (statements: LedgerStatements) => PausableWork<Result>,
+) => Promise<Result>
+
+/**
+ * Transactions of thousands of rows, or of many megabytes, go over several turns of the event loop (OP7). They have a
+ * connection of their own: on the one that everybody uses, others would read what is not committed, and write into it.
+ */
+export interface LongWrites {
+  /** Begins one. Throws if another process writes at the moment. */
+  begin(): LongWrite
+  /** Settles when the one that is open has ended: SQLite would block the process while another writer waits for it. */
+  current(): Promise<void> | undefined
+  close(): void
+}
+
+function openQuiet(open: () => Connection): Connection {
+  const connection = open()
+  connection.keepLog()
+  return connection
+}
+
+export function createLongWrites(open: () => Connection): LongWrites {
+  let connection: Connection | undefined
+  let current: Promise<void> | undefined
+  return {
+    begin() {
+      connection ??= openQuiet(open)
+      const { checkpoint } = connection
+      const transaction = connection.begin()
+      const { promise, resolve } = Promise.withResolvers<void>()
+      current = promise
+      const end = () => {
+        current = undefined
+        resolve()
+      }
+      return async (work) => {
+        try {
+          // Not by `createFairTurns`: it would use each turn up, and nobody could read until it has ended.
+          const result = await runPaced(work(transaction.statements), createPacer())
+          transaction.commit()
+          // Copying what it has written takes as long again as its commit: in a turn of its own.
+          setImmediate(checkpoint)
+          return result
+        } catch (error) {
+          throw transaction.rollBack(error)
+        } finally {
+          end()
+        }
+      }
+    },
+    current: () => current,
+    close: () => connection?.close(),
+  }
+}
