@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { isTurnEvent, type TurnEvent } from '../core/event.ts'
 import { toUserMessage } from '../core/fold-thread.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
@@ -23,7 +24,8 @@ import type {
   Store,
   StoredChange,
 } from './store.ts'
-import { largestTurnBytes, lazyBytes } from './store.ts'
+import { lazyBytes } from './store.ts'
+import { fitBytes, isOmitted, largeOutputs, type Measured, measureCalls } from './measure-rows.ts'
 import { type LargeOutputs, readOutputs } from './read-outputs.ts'
 import type { PlaceEvidence } from './place-evidence.ts'
 import { type MessageVersion, withVersions } from '../core/versions.ts'
@@ -165,6 +167,7 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
         results,
       )
       if (rows.thread === undefined) return null
+      await pauseAfter(rows)
       const shown = order === 'newest-first' ? rows.messages.toReversed() : rows.messages
       const inside = shown.slice(0, limit)
       const sizes = inside.map((row) => measureMessage(row, rows))
@@ -192,6 +195,7 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
         results,
       )
       if (rows.thread === undefined) return null
+      await pauseAfter(rows)
       const { unread } = rows
       const all = [
         ...rows.batches.flatMap((batch) => listEvents(batch)).filter(({ seq }) => seq > after),
@@ -264,40 +268,11 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
   }
 }
 
-/** The approximate size of a message or an event as JSON, and its results that were left out. */
-interface Measured {
-  readonly bytes: number
-  readonly omitted: readonly StoredCallRow[]
-}
+const longBody = 1_000_000
 
-const isOmitted = (row: CallRow): boolean => row.output === null && row.outputBytes !== null
-
-/** The results that a read of this kind has to load (OP7). */
-function largeOutputs({ bytes, omitted }: Measured, results: ResultMode): readonly CallId[] {
-  if (results === 'lazy' || results === 'none' || omitted.length === 0) return []
-  const isLarge = bytes + bytesLeftOut(omitted) > largestTurnBytes
-  return results === 'bounded' && isLarge ? [] : omitted.map(({ callId }) => callId)
-}
-
-const bytesLeftOut = (omitted: readonly StoredCallRow[]): number =>
-  omitted.reduce((sum, { outputBytes }) => sum + (outputBytes ?? 0), 0)
-
-/** The first item and those after it that fit, with the calls whose results are still to be loaded. */
-function fitBytes(
-  sizes: readonly Measured[],
-  results: ResultMode,
-  maxBytes: number,
-): { readonly count: number; readonly ids: readonly CallId[]; readonly bytes: number } {
-  const ids: CallId[] = []
-  let total = 0
-  for (const [index, size] of sizes.entries()) {
-    const wanted = largeOutputs(size, results)
-    const bytes = size.bytes + (wanted.length === 0 ? 0 : bytesLeftOut(size.omitted))
-    if (index > 0 && total + bytes > maxBytes) return { count: index, ids, bytes: total }
-    total += bytes
-    ids.push(...wanted)
-  }
-  return { count: sizes.length, ids, bytes: total }
+/** A body of megabytes takes as long to parse as to read: others have their turn between the two (OP7). */
+async function pauseAfter({ messages }: LedgerRows): Promise<void> {
+  if (messages.some(({ body }) => body !== null && body.length > longBody)) await setImmediate()
 }
 
 function measureMessage(row: MessageRow, rows: IndexedRows): Measured {
@@ -306,15 +281,6 @@ function measureMessage(row: MessageRow, rows: IndexedRows): Measured {
   const own = batches.reduce((sum, { payload }) => sum + payload.length, row.body?.length ?? 0)
   return measureCalls(own, calls)
 }
-
-const measureCalls = (own: number, calls: readonly StoredCallRow[]): Measured => ({
-  bytes: calls.reduce(
-    (sum, { input, output, modelOutput }) =>
-      sum + (input?.length ?? 0) + (output?.length ?? 0) + (modelOutput?.length ?? 0),
-    own,
-  ),
-  omitted: calls.filter(isOmitted),
-})
 
 /** A result that was deleted meanwhile stays omitted. */
 const withOutputs = (rows: LedgerRows, outputs: LargeOutputs): LedgerRows => ({

@@ -31,6 +31,7 @@ export function createLongWrites(open: () => Connection): LongWrites {
   let current: Promise<void> | undefined
   return {
     begin() {
+      const pace = createPacer()
       connection ??= openQuiet(open)
       const { checkpoint } = connection
       const transaction = connection.begin()
@@ -43,7 +44,8 @@ export function createLongWrites(open: () => Connection): LongWrites {
       return async (work) => {
         try {
           // Not by `createFairTurns`: it would use each turn up, and nobody could read until it has ended.
-          const result = await runPaced(work(transaction.statements), createPacer())
+          const result = await runPaced(work(transaction.statements), pace)
+          await pace()
           transaction.commit()
           // Copying what it has written takes as long again as its commit: in a turn of its own.
           setImmediate(checkpoint)
