@@ -50,7 +50,7 @@ const create = async (store: Store, id = threadId): Promise<void> => {
 const readWhole = (store: Store) =>
   store.readPage({ threadId, limit: 5, before: null, live: 'include', results: 'full' })
 
-it('[OP7b ST1] a turn of thousands of calls is stored over many turns of the event loop, and nobody sees a part', async () => {
+it('[OP7b LG1] a turn of thousands of calls is stored over many turns of the event loop, and nobody sees a part', async () => {
   const store = openStore(temporaryFile())
   await create(store)
   const planned = planHugeTurn(0, mostCalls)
@@ -126,4 +126,24 @@ it('[OP7b] a process that ends in the middle of it leaves nothing of it', async 
   const page = await readWhole(next)
   expect([page?.seq, page?.messages.length]).toEqual([0, 0])
   expect((await next.commit([planHugeTurn(0, 2)]))[0]?.kind).toBe('appended')
+})
+
+it('[OP7b FK1] a text of thousands of words is indexed over many turns of the event loop', async () => {
+  const store = openStore(temporaryFile())
+  await create(store)
+  const [unread] = (await store.search?.findUnread(ownerId, 1)) ?? []
+  const words = Array.from({ length: 20_000 }, (_, nth) => `word${nth}`)
+  let isOver = false
+  const { incarnation = '', from = -1 } = unread ?? {}
+  const texts = [{ seq: 0, at: 1, words }]
+  const added = store.search
+    ?.addTexts({ threadId, incarnation, from, to: 0, texts })
+    .finally(() => {
+      isOver = true
+    })
+  let turns = 0
+  for (; !isOver; turns++) await setImmediate()
+  await added
+  expect(turns).toBeGreaterThan(3)
+  expect(await store.search?.findUnread(ownerId, 1)).toEqual([])
 })

@@ -20,6 +20,9 @@ export interface LongWrites {
   close(): void
 }
 
+/** After about so much writing, some megabytes, the log is copied into the file. */
+const checkpointAfterMs = 60
+
 function openQuiet(open: () => Connection): Connection {
   const connection = open()
   connection.keepLog()
@@ -29,9 +32,11 @@ function openQuiet(open: () => Connection): Connection {
 export function createLongWrites(open: () => Connection): LongWrites {
   let connection: Connection | undefined
   let current: Promise<void> | undefined
+  let writtenMs = 0
   return {
     begin() {
       const pace = createPacer()
+      const begun = performance.now()
       connection ??= openQuiet(open)
       const { checkpoint } = connection
       const transaction = connection.begin()
@@ -47,8 +52,12 @@ export function createLongWrites(open: () => Connection): LongWrites {
           const result = await runPaced(work(transaction.statements), pace)
           await pace()
           transaction.commit()
-          // Copying what it has written takes as long again as its commit: in a turn of its own.
-          setImmediate(checkpoint)
+          writtenMs += performance.now() - begun
+          if (writtenMs >= checkpointAfterMs) {
+            writtenMs = 0
+            // Takes as long again as the commit: in a turn of its own.
+            setImmediate(checkpoint)
+          }
           return result
         } catch (error) {
           throw transaction.rollBack(error)

@@ -267,7 +267,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       return 'rewritten'
     },
 
-    search: createSqliteSearch({ read, write }),
+    search: createSqliteSearch({ read, write, writeInSteps }),
     shares: createSqliteShareRecords({ read, write }),
     ...createLedgerReader(createSqliteSource({ read })),
 
