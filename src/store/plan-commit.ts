@@ -140,8 +140,9 @@ export interface IllegalAppend {
  * right only for a thread at exactly `expectedSeq`, so nothing has to be looked up in the transaction, and
  * every store writes the same rows.
  */
-export const planCommit = (append: Append): PlannedCommit | IllegalAppend =>
-  runToEnd(planInSteps(append))
+export function planCommit(append: Append): PlannedCommit | IllegalAppend {
+  return runToEnd(planInSteps(append))
+}
 
 /** The same with pauses, for an append that may have a turn of thousands of calls in it (OP7). */
 export function* planInSteps(append: Append): PausableWork<PlannedCommit | IllegalAppend> {

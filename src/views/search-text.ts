@@ -50,7 +50,9 @@ const wordPattern =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{N}\p{M}])+/gu
 
 /** Without case and accents, each word once. Every store and every query uses these, so all find the same. */
-export const toSearchWords = (text: string): readonly string[] => runToEnd(findSearchWords(text))
+export function toSearchWords(text: string): readonly string[] {
+  return runToEnd(findSearchWords(text))
+}
 
 /** So many words of a text are read between two pauses. */
 const wordsAtOnce = 1_000

@@ -1,5 +1,7 @@
+import { renameSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import type { NewEvent } from '../../src/core/event.ts'
 import { parseCallId, parseMessageId, parseOwnerId, parseThreadId } from '../../src/core/ids.ts'
 import { callsOf } from '../../src/core/message.ts'
@@ -146,4 +148,30 @@ it('[OP7b FK1] a text of thousands of words is indexed over many turns of the ev
   await added
   expect(turns).toBeGreaterThan(3)
   expect(await store.search?.findUnread(ownerId, 1)).toEqual([])
+})
+
+it('[OP8 OP7b] it is not written into a file that was put in the place of the open one', async () => {
+  const file = temporaryFile()
+  const store = openStore(file)
+  await create(store)
+  for (const end of ['', '-wal', '-shm']) renameSync(`${file}${end}`, `${file}-old${end}`)
+  const other = openStore(file)
+  await create(other)
+  await expect(store.commit([planHugeTurn(0, mostCalls)])).rejects.toMatchObject({
+    code: 'store-replaced',
+  })
+  const page = await readWhole(other)
+  expect([page?.seq, page?.messages.length]).toEqual([0, 0])
+})
+
+it('[OP7b] it finds the file wherever the process has gone since', async () => {
+  const file = temporaryFile()
+  const before = process.cwd()
+  onTestFinished(() => process.chdir(before))
+  process.chdir(dirname(file))
+  const store = openStore(basename(file))
+  await create(store)
+  process.chdir(before)
+  expect((await store.commit([planHugeTurn(0, mostCalls)]))[0]?.kind).toBe('appended')
+  expect((await readWhole(store))?.messages).toHaveLength(1)
 })

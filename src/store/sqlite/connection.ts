@@ -16,6 +16,10 @@ export interface Connection {
   checkpoint(): void
   /** Identifies the file: see `OpenFile`. */
   readonly identity: string
+  /** Where the file is, absolute; empty for a database without a file. */
+  readonly path: string
+  /** Throws once the path no longer leads to the open file. */
+  checkFile(): void
   /** Changes each time that another connection has committed. */
   dataVersion(): number
   close(): void
@@ -78,6 +82,8 @@ export function createConnection(file: string, busyTimeoutMs: number): Connectio
 
   return {
     identity: openFile.identity,
+    path: openFile.path,
+    checkFile: () => openFile.check(),
     read: (work) => run(begin, () => openFile.checkSometimes(), work),
     write: (work) => run(beginImmediate, () => openFile.check(), work),
     begin() {

@@ -1,6 +1,7 @@
+import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { PausableWork } from '../../core/pausable-work.ts'
 import { createPacer, runPaced } from '../pacer.ts'
-import type { Connection } from './connection.ts'
+import { type Connection, createConnection } from './connection.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 
 /** Runs the work to its end and commits it, or rolls it back if it throws. */
@@ -23,13 +24,22 @@ export interface LongWrites {
 /** After about so much writing, some megabytes, the log is copied into the file. */
 const checkpointAfterMs = 60
 
-function openQuiet(open: () => Connection): Connection {
-  const connection = open()
-  connection.keepLog()
-  return connection
+/** A second connection to the file that `first` has open, and to no other that was put in its place since. */
+function openBeside(first: Connection): Connection {
+  const second = createConnection(first.path, busyMs)
+  if (second.identity === first.identity) {
+    second.keepLog()
+    return second
+  }
+  second.close()
+  first.checkFile()
+  throw new HoldfastError('store-failed', 'The database could not be opened a second time.')
 }
 
-export function createLongWrites(open: () => Connection): LongWrites {
+/** Opening waits no longer for another process that writes: it is tried again, and nothing is blocked meanwhile. */
+const busyMs = 10
+
+export function createLongWrites(first: Connection): LongWrites {
   let connection: Connection | undefined
   let current: Promise<void> | undefined
   let writtenMs = 0
@@ -37,7 +47,8 @@ export function createLongWrites(open: () => Connection): LongWrites {
     begin() {
       const pace = createPacer()
       const begun = performance.now()
-      connection ??= openQuiet(open)
+      first.checkFile()
+      connection ??= openBeside(first)
       const { checkpoint } = connection
       const transaction = connection.begin()
       const { promise, resolve } = Promise.withResolvers<void>()

@@ -102,7 +102,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       }
     }
   }
-  const longWrites = createLongWrites(() => createConnection(file, retryMs))
+  const longWrites = createLongWrites(connection)
   const untilWritable = () => longWrites.current() ?? takeTurn()
   const read: AsyncConnection['read'] = (work) =>
     retryWhileLocked(() => connection.read(work), takeTurn)
@@ -112,7 +112,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     work: (statements: LedgerStatements) => PausableWork<Result>,
   ): Promise<Result> => {
     // A database in memory is visible to its own connection only.
-    if (file === ':memory:') return write((statements) => runToEnd(work(statements)))
+    if (connection.path === '') return write((statements) => runToEnd(work(statements)))
     const run = await retryWhileLocked(() => longWrites.begin(), untilWritable)
     return run(work)
   }
