@@ -163,6 +163,7 @@ export function* planInSteps(append: Append): PausableWork<PlannedCommit | Illeg
   const known = new Map(append.turns?.map((turn) => [turn.id, turn]))
   const illegal = findIllegal(known, events)
   if (illegal !== undefined) return illegal
+  yield
   const numbered: readonly NumberedEvent[] = numberEvents(events, (expectedSeq ?? 0) + 1)
   yield
   const turns = yield* foldTurns(known, numbered)

@@ -36,8 +36,8 @@ function planHugeTurn(expectedSeq: number, calls: number): PlannedCommit {
     )
   }
   events.push(
-    { type: 'step-ended', turnId, step: 0, finishReason: 'tool-calls', at: 1 } as NewEvent,
-    { type: 'turn-ended', turnId, ending: { kind: 'completed' }, at: 1 } as NewEvent,
+    { type: 'step-ended', turnId, finishReason: 'tool-calls', at: 1 },
+    { type: 'turn-ended', turnId, ending: { kind: 'completed' }, at: 1 },
   )
   const planned = planCommit({ threadId, events, expectedSeq })
   if ('kind' in planned) throw new Error(JSON.stringify(planned))
@@ -56,12 +56,10 @@ it('[OP7b LG1] a turn of thousands of calls is stored over many turns of the eve
   const store = openStore(temporaryFile())
   await create(store)
   const planned = planHugeTurn(0, mostCalls)
-  let isOver = false
-  const stored = store.commit([planned]).finally(() => {
-    isOver = true
-  })
+  const over = new AbortController()
+  const stored = store.commit([planned]).finally(() => over.abort())
   const seen: unknown[] = []
-  while (!isOver) {
+  while (!over.signal.aborted) {
     await setImmediate()
     const page = await readWhole(store)
     seen.push([page?.seq, page?.messages.length])
@@ -135,16 +133,14 @@ it('[OP7b FK1] a text of thousands of words is indexed over many turns of the ev
   await create(store)
   const [unread] = (await store.search?.findUnread(ownerId, 1)) ?? []
   const words = Array.from({ length: 20_000 }, (_, nth) => `word${nth}`)
-  let isOver = false
+  const over = new AbortController()
   const { incarnation = '', from = -1 } = unread ?? {}
   const texts = [{ seq: 0, at: 1, words }]
   const added = store.search
     ?.addTexts({ threadId, incarnation, from, to: 0, texts })
-    .finally(() => {
-      isOver = true
-    })
+    .finally(() => over.abort())
   let turns = 0
-  for (; !isOver; turns++) await setImmediate()
+  for (; !over.signal.aborted; turns++) await setImmediate()
   await added
   expect(turns).toBeGreaterThan(3)
   expect(await store.search?.findUnread(ownerId, 1)).toEqual([])

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { PausableWork } from '../../core/pausable-work.ts'
 import { createPacer, runPaced } from '../pacer.ts'
@@ -45,12 +46,10 @@ export function createLongWrites(first: Connection): LongWrites {
   let writtenMs = 0
   return {
     begin() {
-      const pace = createPacer()
       const begun = performance.now()
       first.checkFile()
-      connection ??= openBeside(first)
-      const { checkpoint } = connection
-      const transaction = connection.begin()
+      const own = (connection ??= openBeside(first))
+      const transaction = own.begin()
       const { promise, resolve } = Promise.withResolvers<void>()
       current = promise
       const end = () => {
@@ -59,6 +58,9 @@ export function createLongWrites(first: Connection): LongWrites {
       }
       return async (work) => {
         try {
+          // Opening the connection and planning the work were a slice of their own.
+          await nextTurn()
+          const pace = createPacer()
           // Not by `createFairTurns`: it would use each turn up, and nobody could read until it has ended.
           const result = await runPaced(work(transaction.statements), pace)
           await pace()
@@ -67,7 +69,7 @@ export function createLongWrites(first: Connection): LongWrites {
           if (writtenMs >= checkpointAfterMs) {
             writtenMs = 0
             // Takes as long again as the commit: in a turn of its own.
-            setImmediate(checkpoint)
+            setImmediate(() => own.checkpoint())
           }
           return result
         } catch (error) {

@@ -25,7 +25,7 @@ export interface WriteContext extends LeaseClock {
 }
 
 /** More than may be written in one turn of the event loop (OP7). */
-const [manyCalls, manyChars] = [1_000, 2_097_152] as const
+const [manyCalls, manyChars] = [1_000, 1_048_576] as const
 
 /** Whether a group of commits has rows that take long to write. */
 export function isLong(commits: readonly PlannedCommit[]): boolean {
