@@ -1,3 +1,4 @@
+import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { checkStore, createHoldfast, type Holdfast, importThreads, readImport } from 'holdfast'
 import { scriptedModel } from 'holdfast/testing'
@@ -84,22 +85,47 @@ const works: Readonly<Record<string, Work>> = {
   'delete of an owner': (holdfast) => holdfast.deleteOwner(ownerId),
 }
 
+/** Shorter ones are not worth a look. */
+const noticedMs = 8
+
 /** Looks at every turn of the event loop, by the clock and by the time that this thread really had. */
 function watchTurns() {
-  const longest = { cpuMs: 0, wallMs: 0 }
+  const turns: { readonly from: number; readonly to: number; readonly cpuMs: number }[] = []
+  const collections: PerformanceEntry[] = []
+  const isMajor = (entry: PerformanceEntry & { readonly detail?: unknown }) =>
+    (entry.detail as { readonly kind?: number } | undefined)?.kind ===
+    constants.NODE_PERFORMANCE_GC_MAJOR
+  const note = (entries: readonly PerformanceEntry[]) => {
+    for (const entry of entries) if (isMajor(entry)) collections.push(entry)
+  }
+  const observer = new PerformanceObserver((list) => note(list.getEntries()))
+  observer.observe({ entryTypes: ['gc'] })
   let isOver = false
   let [cpu, wall] = [cpuMs(), performance.now()]
   const look = () => {
     const [cpuNow, wallNow] = [cpuMs(), performance.now()]
-    longest.cpuMs = Math.max(longest.cpuMs, cpuNow - cpu)
-    longest.wallMs = Math.max(longest.wallMs, wallNow - wall)
+    const turn = { from: wall, to: wallNow, cpuMs: cpuNow - cpu }
+    if (turn.cpuMs >= noticedMs || wallNow - wall >= noticedMs) turns.push(turn)
     ;[cpu, wall] = [cpuNow, wallNow]
     if (!isOver) setImmediate(look)
   }
   setImmediate(look)
+  const longest = (numbers: readonly number[]) => Math.max(0, ...numbers)
   return () => {
     isOver = true
-    return longest
+    note(observer.takeRecords())
+    observer.disconnect()
+    const own = turns.filter(
+      ({ from, to }) =>
+        !collections.some(
+          (entry) => entry.startTime < to && entry.startTime + entry.duration > from,
+        ),
+    )
+    return {
+      cpuMs: longest(turns.map((turn) => turn.cpuMs)),
+      ownMs: longest(own.map((turn) => turn.cpuMs)),
+      wallMs: longest(turns.map(({ from, to }) => to - from)),
+    }
   }
 }
 
@@ -117,8 +143,8 @@ async function measure(what: string, work: () => Promise<unknown>): Promise<Row>
   const longest = stop()
   return {
     what,
-    measured: `${longest.cpuMs.toFixed(0)} ms of work (${longest.wallMs.toFixed(0)} ms by the clock), ${seconds.toFixed(1)} s in all`,
-    ...(isBound(what) ? { ratio: longest.cpuMs / goalMs, bar: 1 } : {}),
+    measured: `${longest.ownMs.toFixed(0)} ms, or ${longest.cpuMs.toFixed(0)} with garbage collection (${longest.wallMs.toFixed(0)} ms by the clock); ${seconds.toFixed(1)} s in all`,
+    ...(isBound(what) ? { ratio: longest.ownMs / goalMs, bar: 1 } : {}),
   }
 }
 

@@ -35,6 +35,20 @@ export function toRefusal(
   return { kind: 'illegal', subject, id: id ?? '', state: 'exists' }
 }
 
+/** More than may be written in one turn of the event loop (OP7). */
+const [manyCalls, manyChars] = [1_000, 1_048_576] as const
+
+/** Whether a group of commits has rows that take long to write. */
+export function isLong(commits: readonly PlannedCommit[]): boolean {
+  let [rows, chars] = [0, 0]
+  for (const { calls, newMessages } of commits) {
+    rows += calls.length
+    for (const { output } of calls) chars += output?.length ?? 0
+    for (const { body } of newMessages) chars += body?.length ?? 0
+  }
+  return rows > manyCalls || chars > manyChars
+}
+
 /** The newest seq of each thread that a group has changed: what the change notifications contain. */
 export function changedThreads(
   commits: readonly PlannedCommit[],

@@ -11,7 +11,7 @@ import type { Seq } from '../../core/ids.ts'
 import { type PausableWork, runToEnd } from '../../core/pausable-work.ts'
 import { folderFiles } from '../../files/folder-files.ts'
 import { memoryFiles } from '../../files/memory-files.ts'
-import { changedThreads, commitGroup } from '../commit-group.ts'
+import { changedThreads, commitGroup, isLong } from '../commit-group.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
 import { isHeld, type IsHolderAlive } from '../lease.ts'
 import { createLedgerReader } from '../ledger-rows.ts'
@@ -34,7 +34,7 @@ import { createSqliteSearch } from './search-index.ts'
 import { createSqliteShareRecords, deleteThreadShares } from './share-records.ts'
 import { isConflict, isLocked } from './sqlite-error.ts'
 import { createStaged, hideLeftovers } from './stage-thread.ts'
-import { isLong, writeCommit } from './write-commit.ts'
+import { writeCommit } from './write-commit.ts'
 
 /** Options of `sqlite`. */
 export interface SqliteStoreOptions {
