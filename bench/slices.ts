@@ -1,3 +1,4 @@
+import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { checkStore, createHoldfast, type Holdfast, importThreads, readImport } from 'holdfast'
 import { scriptedModel } from 'holdfast/testing'
@@ -7,7 +8,7 @@ import { openBenchStores } from './bench-stores.ts'
 import { printTable, type Row } from './measure.ts'
 
 const megabytes = 60
-const goalMs = 100
+const goalMs = 20
 const ownerId = 'slices'
 
 /** How long each kind of long work keeps everybody else from the main thread at a time (OP7). */
@@ -16,9 +17,13 @@ export async function benchSlices(): Promise<void> {
     const { name, store } = benchStore
     const holdfast = createHoldfast({
       store,
+      // The first turn has one call, and the second as many as it takes.
       model: scriptedModel(({ index }) =>
-        index === 0
-          ? Array.from({ length: megabytes }, (_, nth) => ({ call: 'look', input: { nth } }))
+        index % 2 === 0
+          ? Array.from({ length: index === 0 ? 1 : megabytes }, (_, nth) => ({
+              call: 'look',
+              input: { nth },
+            }))
           : [{ text: 'Found.' }],
       ),
       tools: {
@@ -32,14 +37,20 @@ export async function benchSlices(): Promise<void> {
     const rows: Row[] = []
     for (const [what, work] of Object.entries(works)) {
       // Made before the clock runs: a client makes it, not the server.
-      const text = inputs[what]?.() ?? ''
-      rows.push(await measure(what, () => work(holdfast, text)))
+      const pieces = cut(inputs[what]?.() ?? '')
+      rows.push(await measure(what, () => work(holdfast, pieces)))
     }
     printTable(`${name}: the longest time that nobody else had the main thread`, rows)
     await holdfast.close()
     await benchStore.close()
   }
 }
+
+/** Mostly code that runs for the first time, and is compiled: once in the life of a process. */
+const firstTurn = 'the first turn, of one call'
+/** Mostly SQLite's own check of the file, which is one statement. `holdfast check` is a process that serves nobody. */
+const ownProcess = 'check'
+const isBound = (what: string): boolean => what !== firstTurn && what !== ownProcess
 
 const inputs: Readonly<Record<string, () => string>> = {
   [`import of ${megabytes} MB`]: () => writeThread('long', megabytes),
@@ -48,18 +59,16 @@ const inputs: Readonly<Record<string, () => string>> = {
   'import of 8 MB of small parts in one turn': () => writeResults('parts', 8, 1_000),
 }
 
-const works: Readonly<Record<string, (holdfast: Holdfast, text: string) => Promise<unknown>>> = {
+type Work = (holdfast: Holdfast, pieces: readonly string[]) => Promise<unknown>
+
+const works: Readonly<Record<string, Work>> = {
   'nothing for a second': () => pause(1_000),
   [`import of ${megabytes} MB`]: take,
   'import of 8 MB of text in one message': take,
   'import of 8 MB of results in one turn': take,
   'import of 8 MB of small parts in one turn': take,
-  [`a turn of ${megabytes} MB`]: async (holdfast) => {
-    await holdfast.threads.create({ id: 'turn', ownerId })
-    const parts = [{ type: 'text', text: 'Look.' }] as const
-    await holdfast.send({ threadId: 'turn', message: { id: 'u-turn', parts } })
-    await holdfast.settled()
-  },
+  [firstTurn]: (holdfast) => ask(holdfast, 'first-turn'),
+  [`a turn of ${megabytes} MB`]: (holdfast) => ask(holdfast, 'turn'),
   export: async (holdfast) => {
     for await (const _ of holdfast.export({ threadId: 'long' })) continue
   },
@@ -71,27 +80,52 @@ const works: Readonly<Record<string, (holdfast: Holdfast, text: string) => Promi
   'a search that finds nothing': (holdfast) => holdfast.search({ ownerId, q: 'found nowhere' }),
   fork: (holdfast) => holdfast.threads.fork('long', { id: 'copy' }),
   'fork of a huge turn': (holdfast) => holdfast.threads.fork('turn', { id: 'copied-turn' }),
-  check: ({ store }) => checkStore(store),
+  [ownProcess]: ({ store }) => checkStore(store),
   'delete of a thread': (holdfast) => holdfast.threads.delete('copy'),
   'delete of an owner': (holdfast) => holdfast.deleteOwner(ownerId),
 }
 
+/** Shorter ones are not worth a look. */
+const noticedMs = 8
+
 /** Looks at every turn of the event loop, by the clock and by the time that this thread really had. */
 function watchTurns() {
-  const longest = { cpuMs: 0, wallMs: 0 }
+  const turns: { readonly from: number; readonly to: number; readonly cpuMs: number }[] = []
+  const collections: PerformanceEntry[] = []
+  const isMajor = (entry: PerformanceEntry & { readonly detail?: unknown }) =>
+    (entry.detail as { readonly kind?: number } | undefined)?.kind ===
+    constants.NODE_PERFORMANCE_GC_MAJOR
+  const note = (entries: readonly PerformanceEntry[]) => {
+    for (const entry of entries) if (isMajor(entry)) collections.push(entry)
+  }
+  const observer = new PerformanceObserver((list) => note(list.getEntries()))
+  observer.observe({ entryTypes: ['gc'] })
   let isOver = false
   let [cpu, wall] = [cpuMs(), performance.now()]
   const look = () => {
     const [cpuNow, wallNow] = [cpuMs(), performance.now()]
-    longest.cpuMs = Math.max(longest.cpuMs, cpuNow - cpu)
-    longest.wallMs = Math.max(longest.wallMs, wallNow - wall)
+    const turn = { from: wall, to: wallNow, cpuMs: cpuNow - cpu }
+    if (turn.cpuMs >= noticedMs || wallNow - wall >= noticedMs) turns.push(turn)
     ;[cpu, wall] = [cpuNow, wallNow]
     if (!isOver) setImmediate(look)
   }
   setImmediate(look)
+  const longest = (numbers: readonly number[]) => Math.max(0, ...numbers)
   return () => {
     isOver = true
-    return longest
+    note(observer.takeRecords())
+    observer.disconnect()
+    const own = turns.filter(
+      ({ from, to }) =>
+        !collections.some(
+          (entry) => entry.startTime < to && entry.startTime + entry.duration > from,
+        ),
+    )
+    return {
+      cpuMs: longest(turns.map((turn) => turn.cpuMs)),
+      ownMs: longest(own.map((turn) => turn.cpuMs)),
+      wallMs: longest(turns.map(({ from, to }) => to - from)),
+    }
   }
 }
 
@@ -109,17 +143,28 @@ async function measure(what: string, work: () => Promise<unknown>): Promise<Row>
   const longest = stop()
   return {
     what,
-    measured: `${longest.cpuMs.toFixed(0)} ms of work (${longest.wallMs.toFixed(0)} ms by the clock), ${seconds.toFixed(1)} s in all`,
-    ratio: longest.cpuMs / goalMs,
-    bar: 1,
+    measured: `${longest.ownMs.toFixed(0)} ms, or ${longest.cpuMs.toFixed(0)} with garbage collection (${longest.wallMs.toFixed(0)} ms by the clock); ${seconds.toFixed(1)} s in all`,
+    ...(isBound(what) ? { ratio: longest.ownMs / goalMs, bar: 1 } : {}),
   }
 }
 
-async function take({ store }: Holdfast, text: string): Promise<void> {
-  const pieces = async function* () {
-    for (let at = 0; at < text.length; at += 65_536) yield text.slice(at, at + 65_536)
+async function ask(holdfast: Holdfast, threadId: string): Promise<void> {
+  await holdfast.threads.create({ id: threadId, ownerId })
+  const parts = [{ type: 'text', text: 'Look.' }] as const
+  await holdfast.send({ threadId, message: { id: `u-${threadId}`, parts } })
+  await holdfast.settled()
+}
+
+const cut = (text: string): readonly string[] =>
+  Array.from({ length: Math.ceil(text.length / 65_536) }, (_, nth) =>
+    text.slice(nth * 65_536, (nth + 1) * 65_536),
+  )
+
+async function take({ store }: Holdfast, pieces: readonly string[]): Promise<void> {
+  const source = async function* () {
+    yield* pieces
   }
-  const report = await importThreads(store, readImport(pieces()), { ownerId })
+  const report = await importThreads(store, readImport(source()), { ownerId })
   if (report.failed.length > 0) throw new Error(JSON.stringify(report.failed[0]))
 }
 

@@ -14,6 +14,7 @@ import {
   type TurnEnding,
   type TurnError,
 } from './message.ts'
+import type { PausableWork } from './pausable-work.ts'
 import { createTurnDraft, type TurnDraft } from './turn-draft.ts'
 import { addVersion } from './versions.ts'
 import { withDefined } from './with-defined.ts'
@@ -36,6 +37,24 @@ export function foldTurn(turn: Turn, events: readonly TurnEvent[]): Turn {
   }
   return draft === undefined ? turn : draft.finish()
 }
+
+/**
+ * The same with pauses: a turn may have thousands of calls. Each portion copies the lists that it changes, so a portion is
+ * larger than those of other work.
+ */
+export function* foldInSteps(turn: Turn, events: readonly TurnEvent[]): PausableWork<Turn> {
+  let folded = turn
+  for (let from = 0; from < events.length; from += eventsAtOnce) {
+    folded = foldTurn(
+      folded,
+      events.length <= eventsAtOnce ? events : events.slice(from, from + eventsAtOnce),
+    )
+    yield
+  }
+  return folded
+}
+
+const eventsAtOnce = 1_000
 
 /** The turn with events that are not stored yet: for planning only, never to be shown. */
 export const foldOn = (turn: Turn, events: readonly NewTurnEvent[]): Turn =>

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+import type { PausableWork } from '../core/pausable-work.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { isOurCall } from './call-outcome.ts'
 import { readChatCall } from './old-call.ts'
@@ -17,7 +18,11 @@ import type { ReportMend, OldPart, OldSteering, OldStep, OldTurn } from './old-m
 import { readUserMessage, toUserParts } from './user-message.ts'
 
 /** A message with `toolCalls` beside its content, and with commentary in either or in both (LE3). */
-export function readCommentaryMessage(message: JsonObject, at: number, mend: ReportMend): OldTurn {
+export function* readCommentaryMessage(
+  message: JsonObject,
+  at: number,
+  mend: ReportMend,
+): PausableWork<OldTurn> {
   // `projectChatMessage` writes them separately: there the content is the answer, whatever it begins with.
   const content = textOf(message, 'content') || textOfParts(partListOf(message))
   const calls = callListOf(message, callLists, mend)
@@ -25,7 +30,7 @@ export function readCommentaryMessage(message: JsonObject, at: number, mend: Rep
   const commentary = calls.map((call) => textOf(call, 'commentary') ?? '')
   const answer = isExact ? content : stripCommentary(content, commentary)
   if (answer !== content) mend('Commentary stood at the start of the content: it was taken out.')
-  const spoken = addDrafts(toSteps(calls, at, isExact, mend), [
+  const spoken = addDrafts(yield* toSteps(calls, at, isExact, mend), [
     ...readDrafts(message, 'drafts'),
     ...readDrafts(message, 'replies'),
   ])
@@ -99,12 +104,12 @@ const textOfParts = (parts: readonly Json[]): string =>
   parts.map((part) => (isJsonObject(part) ? (textOf(part, 'text') ?? '') : '')).join('')
 
 /** A call with its own commentary begins a step, unless the data has the index of its step. */
-function toSteps(
+function* toSteps(
   calls: readonly JsonObject[],
   at: number,
   isExact: boolean,
   mend: ReportMend,
-): readonly OldStep[] {
+): PausableWork<readonly OldStep[]> {
   const steps: { parts: OldPart[]; index?: number }[] = []
   let before = ''
   for (const value of calls) {
@@ -120,6 +125,7 @@ function toSteps(
     if (isNew) step.parts.push({ type: 'text', text: commentary })
     step.parts.push(call)
     before = commentary
+    yield
   }
   return steps
 }

@@ -5,7 +5,7 @@ import { type EntityCallRead, type EntityRowRead, readEntityRow } from './entity
 import { unnamed } from './old-call.ts'
 import type { OldCall, OldMessage, OldSteering, OldStep, OldTurn, Report } from './old-message.ts'
 import { readUserMessage } from './user-message.ts'
-import { mapInSteps, type PausableWork } from './pausable-work.ts'
+import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
 
 /** An entry of a list, and its index. */
 export interface ListedValue {

@@ -5,7 +5,7 @@ import { withDefined } from '../core/with-defined.ts'
 import type { PlacedMessage } from './entity-turns.ts'
 import type { ReportMend, OldMessage, OldTurn } from './old-message.ts'
 import { toTurnEvents } from './turn-events.ts'
-import { mapInSteps, type PausableWork } from './pausable-work.ts'
+import type { PausableWork } from '../core/pausable-work.ts'
 
 /** A message with the id that it has in its thread. */
 export interface NamedMessage extends PlacedMessage {
@@ -79,33 +79,39 @@ export function* toUnits(
     ? messages.length
     : messages.findLastIndex(({ message }) => isUser(message))
   let question = replyTo
-  return yield* mapInSteps(messages, ({ id, index, message }, place): Unit => {
+  const units: Unit[] = []
+  for (const [place, { id, index, message }] of messages.entries()) {
     const date = message.at ?? at
-    if (message.kind !== 'turn') {
+    if (message.kind === 'turn') {
+      const unit = toTurnUnit(message, id, {
+        at: date,
+        ids,
+        replyTo: question,
+        isFollowed: place < lastUser,
+        mend: mendAt(index),
+      })
+      units.push(yield* unit)
+    } else {
       const { role, parts, metadata } = message
       const added = { type: 'message-added', messageId: id, role, parts, at: date } as const
       if (isUser(message)) question = id
-      return { id, isTurn: false, events: [withDefined(added, { metadata })], states: [] }
+      units.push({ id, isTurn: false, events: [withDefined(added, { metadata })], states: [] })
     }
-    return toTurnUnit(message, id, {
-      at: date,
-      ids,
-      replyTo: question,
-      isFollowed: place < lastUser,
-      mend: mendAt(index),
-    })
-  })
+    yield
+  }
+  return units
 }
 
-function toTurnUnit(
+function* toTurnUnit(
   turn: OldTurn,
   id: MessageId,
   place: Pick<UnitOptions, 'at' | 'ids' | 'replyTo' | 'isFollowed'> & { readonly mend: ReportMend },
-): Unit {
+): PausableWork<Unit> {
   const { at, ids, replyTo, isFollowed: isFollowedByUser, mend } = place
   let callPlace = 0
   const nextCallId = (old: string | undefined) => ids.call(old, id, callPlace++, mend)
-  const events = toTurnEvents(turn, { turnId: id, replyTo, at, isFollowedByUser, nextCallId, mend })
+  const options = { turnId: id, replyTo, at, isFollowedByUser, nextCallId, mend }
+  const events = yield* toTurnEvents(turn, options)
   return { id, isTurn: true, events, states: statesIn(events) }
 }
 

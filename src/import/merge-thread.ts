@@ -12,7 +12,7 @@ import {
   type Report,
 } from './old-message.ts'
 import { textOfStep } from './steps.ts'
-import type { PausableWork } from './pausable-work.ts'
+import type { PausableWork } from '../core/pausable-work.ts'
 
 /** A message of the thread as it is stored. */
 export interface StoredMessage {

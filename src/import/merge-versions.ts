@@ -3,7 +3,7 @@ import { parseVersionId } from '../core/versions.ts'
 import type { NamedMessage } from './import-units.ts'
 import type { MergedMessage, StoredMessage } from './merge-thread.ts'
 import type { Report } from './old-message.ts'
-import type { PausableWork } from './pausable-work.ts'
+import type { PausableWork } from '../core/pausable-work.ts'
 import { addNode, nodesOf, type VersionNode, type VersionRoot } from './version-tree.ts'
 
 /** A message of the thread as it is stored, and where. */

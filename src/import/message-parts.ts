@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+import type { PausableWork } from '../core/pausable-work.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { sameJson } from '../views/same-json.ts'
 import { idOf, objectOf, stepOf, textOf } from './old-fields.ts'
@@ -20,10 +21,10 @@ import { readArtifactPart, readToolPart } from './tool-part.ts'
 import { readFile, readUserMessage } from './user-message.ts'
 
 /** The parts of an assistant message. One that cannot be read is left out and reported. */
-export function readParts(
+export function* readParts(
   values: readonly Json[],
   context: InvocationContext,
-): readonly MessagePart[] {
+): PausableWork<readonly MessagePart[]> {
   const { mend } = context
   const parts: MessagePart[] = []
   for (const [index, value] of values.entries()) {
@@ -36,6 +37,7 @@ export function readParts(
       if (call === undefined) mend(`parts[${index}]: A result has no call: it was left out.`)
       else parts[at] = { ...call, ...part.end }
     }
+    yield
   }
   return mergeRepeatedCalls(parts, mend)
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../core/json.ts'
 import { findOrder } from './order.ts'
-import { runToEnd } from './pausable-work.ts'
+import { runToEnd } from '../core/pausable-work.ts'
 import { readLegacyMessages } from './read-legacy-messages.ts'
 
 const at = (second: number) => new Date(1_700_000_000_000 + second * 1_000).toISOString()

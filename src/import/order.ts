@@ -9,7 +9,7 @@ import {
   decodeColumn,
 } from './old-fields.ts'
 import { entityOf, roleOf } from './old-names.ts'
-import { mapInSteps, type PausableWork } from './pausable-work.ts'
+import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
 
 /** The order that was found for a list, and on what basis. */
 export interface FoundOrder {

@@ -6,7 +6,7 @@ import { createIdKeeper, createMessageNamer, type IsTaken, toUnits } from './imp
 import { createReport, type Failed, type Mended, type Report } from './old-message.ts'
 import { toKnownNames } from './old-names.ts'
 import { type ListOptions, readMessages } from './read-messages.ts'
-import { mapInSteps, runToEnd, type PausableWork } from './pausable-work.ts'
+import { mapInSteps, runToEnd, type PausableWork } from '../core/pausable-work.ts'
 
 export interface LegacyOptions extends ListOptions {
   readonly threadId: string
@@ -51,22 +51,35 @@ export function* readOldMessages(
   options: ListOptions,
   report: Report,
 ): PausableWork<OldThread> {
-  const values = yield* mapInSteps(messages, (message, index): Json => {
+  const values: Json[] = []
+  for (const [index, message] of messages.entries()) {
     const cut = () => report.mend(index, 'It is nested too deep: a part was cut off.')
-    const value = toPlainJson(message, cut) ?? null
-    return isJsonObject(value) ? toKnownNames(value) : value
-  })
+    const value = yield* toPlainJson(message, cut)
+    values.push(isJsonObject(value) ? toKnownNames(value) : value)
+    yield
+  }
   return yield* readMessages(values, options, report)
 }
 
 /**
- * The value as `JSON.stringify` would keep it. Data from a file is JSON already; a program may pass dates,
- * holes and `undefined`. `undefined`: nothing is left. Levels deeper than the limit are cut off, and `onCut`
- * is called.
+ * The message as `JSON.stringify` would keep it. Data from a file is JSON already; a program may pass dates,
+ * holes and `undefined`. Levels deeper than the limit are cut off, and `onCut` is called. Pauses between the entries of
+ * its lists: those of its parts and calls may be thousands.
  */
-function toPlainJson(value: unknown, onCut: () => void = () => {}): Json | undefined {
-  return convert(value, 0, onCut)
+function* toPlainJson(message: unknown, onCut: () => void): PausableWork<Json> {
+  if (!isPlainObject(message)) return convert(message, 0, onCut) ?? null
+  const entries: (readonly [string, Json])[] = []
+  for (const [key, value] of Object.entries(message)) {
+    const json = Array.isArray(value)
+      ? yield* mapInSteps(Array.from<unknown>(value), (item) => convert(item, 2, onCut) ?? null)
+      : convert(value, 1, onCut)
+    if (json !== undefined) entries.push([key, json])
+  }
+  return Object.fromEntries(entries)
 }
+
+const isPlainObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
 
 function convert(value: unknown, depth: number, onCut: () => void): Json | undefined {
   switch (typeof value) {

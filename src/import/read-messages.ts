@@ -29,7 +29,7 @@ import { addListedCalls } from './steps.ts'
 import { readToolsUsedMessage, readUiMessage } from './ui-message.ts'
 import { readUserMessage } from './user-message.ts'
 import { readInvocations, readVercelMessage } from './vercel-message.ts'
-import type { PausableWork } from './pausable-work.ts'
+import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
 
 export interface ListOptions {
   readonly format: LegacyFormat | 'auto'
@@ -92,7 +92,7 @@ export function* readMessages(
       }
       continue
     }
-    const message = readMessage(value, format, at, mend)
+    const message = yield* readMessage(value, format, at, mend)
     const last = placed.at(-1)
     if (typeof message === 'string') report.fail(index, message)
     else if (continuesTurn && message.kind === 'turn' && last?.message.kind === 'turn') {
@@ -206,12 +206,12 @@ function continueTurn(first: OldTurn, second: OldTurn): OldTurn {
   return withDefined({ ...joined, otherIds }, { id, at: first.at ?? second.at })
 }
 
-function readMessage(
+function* readMessage(
   value: Json,
   format: Exclude<LegacyFormat, 'entities'> | 'auto',
   at: number,
   mend: ReportMend,
-): OldMessage | string {
+): PausableWork<OldMessage | string> {
   if (!isJsonObject(value)) return 'It is not an object.'
   checkDate(value, mend)
   const role = roleOf(value)
@@ -221,7 +221,8 @@ function readMessage(
   }
   const own = format === 'auto' ? detectFormat(value) : format
   const date = dateOf(value) ?? at
-  return addCallsBeside(readTurnMessage(value, own, date, mend), value, own, date, mend)
+  const turn = yield* readTurnMessage(value, own, date, mend)
+  return yield* addCallsBeside(turn, value, own, date, mend)
 }
 
 function readTurnMessage(
@@ -229,7 +230,7 @@ function readTurnMessage(
   format: LegacyFormat,
   at: number,
   mend: ReportMend,
-): OldTurn {
+): PausableWork<OldTurn> {
   switch (format) {
     case 'ui':
       return readUiMessage(message, at, mend)
@@ -247,19 +248,20 @@ function readTurnMessage(
 }
 
 /** An app that changed its format has calls in lists that the reader of the other format ignores. */
-function addCallsBeside(
+function* addCallsBeside(
   turn: OldTurn,
   message: JsonObject,
   format: LegacyFormat,
   at: number,
   mend: ReportMend,
-): OldTurn {
+): PausableWork<OldTurn> {
   let { steps } = turn
   if (format !== 'vercel') {
-    steps = addListedCalls(steps, readInvocations(message, plainContext(at, mend)))
+    steps = addListedCalls(steps, yield* readInvocations(message, plainContext(at, mend)))
   }
   if (format !== 'commentary') {
-    const calls = callListOf(message, callLists, mend).map((call) => readChatCall(call, at, mend))
+    const listed = callListOf(message, callLists, mend)
+    const calls = yield* mapInSteps(listed, (call) => readChatCall(call, at, mend))
     steps = addListedCalls(steps, calls)
   }
   return { ...turn, steps }

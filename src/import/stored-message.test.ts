@@ -7,7 +7,7 @@ import { randomLedger } from '../testing/random-ledger.ts'
 import { createIdKeeper, toUnits } from './import-units.ts'
 import { readLegacyMessages } from './read-legacy-messages.ts'
 import { isImported, toOldMessage } from './stored-message.ts'
-import { runToEnd } from './pausable-work.ts'
+import { runToEnd } from '../core/pausable-work.ts'
 
 /** The same thread, written again from what is stored of it. */
 function writtenAgain(messages: readonly Message[]): readonly Message[] {

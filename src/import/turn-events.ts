@@ -1,9 +1,10 @@
 import type { CallOrigin, CallOutcome, Decision } from '../core/call.ts'
 import type { NewTurnEvent, TurnEventBody } from '../core/event.ts'
-import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
+import { emptyTurn, foldInSteps } from '../core/fold-turn.ts'
 import type { CallId, MessageId } from '../core/ids.ts'
 import type { TurnEnding } from '../core/message.ts'
 import { isJsonObject } from '../core/json.ts'
+import type { PausableWork } from '../core/pausable-work.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { lazyKey } from '../views/lazy-output.ts'
@@ -33,7 +34,10 @@ export interface TurnEventsOptions {
 }
 
 /** The events of an old turn: it has ended, and nothing in it is open. */
-export function toTurnEvents(old: OldTurn, place: TurnEventsOptions): readonly NewTurnEvent[] {
+export function* toTurnEvents(
+  old: OldTurn,
+  place: TurnEventsOptions,
+): PausableWork<readonly NewTurnEvent[]> {
   const events: NewTurnEvent[] = []
   const add = (body: TurnEventBody, at: number = place.at) => {
     events.push({ ...body, turnId: place.turnId, at })
@@ -63,14 +67,18 @@ export function toTurnEvents(old: OldTurn, place: TurnEventsOptions): readonly N
       } else {
         add({ type: 'item-added', item: part })
       }
+      yield
     }
-    for (const [call, callId] of calls) addOutcome(call, callId, place, add)
+    for (const [call, callId] of calls) {
+      addOutcome(call, callId, place, add)
+      yield
+    }
     add(endOf(step, calls.length > 0), step.at)
     for (const { id: messageId, parts, metadata, at } of joined) {
       add(withDefined({ type: 'input-joined', messageId, parts } as const, { metadata }), at)
     }
   }
-  const turn = foldTurn(
+  const turn = yield* foldInSteps(
     emptyTurn(place.turnId, 1, place.at),
     events.map((event, offset) => ({ ...event, seq: offset + 1 })),
   )

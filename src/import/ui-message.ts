@@ -1,6 +1,7 @@
 import { splitFeedback } from '../core/feedback.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { TurnEnding } from '../core/message.ts'
+import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { withoutVersions } from '../core/versions.ts'
 import { readParts } from './message-parts.ts'
@@ -19,9 +20,13 @@ import type { ReportMend, OldPart, OldStep, OldTurn } from './old-message.ts'
 import { addListedCalls, addMissingContent, toSteps } from './steps.ts'
 
 /** An assistant message of AI SDK 5–7 (LE1). */
-export function readUiMessage(message: JsonObject, at: number, mend: ReportMend): OldTurn {
+export function* readUiMessage(
+  message: JsonObject,
+  at: number,
+  mend: ReportMend,
+): PausableWork<OldTurn> {
   const parts = partListOf(message)
-  const read = readParts(
+  const read = yield* readParts(
     parts.filter((part) => !isNote(part)),
     plainContext(at, mend),
   )
@@ -98,18 +103,21 @@ export function hasStoredTools(message: JsonObject): boolean {
  * A message whose own parts are text only, while its metadata has all parts, or the tools that ran (LE2).
  * Either may be present without the other.
  */
-export function readToolsUsedMessage(message: JsonObject, at: number, mend: ReportMend): OldTurn {
+export function* readToolsUsedMessage(
+  message: JsonObject,
+  at: number,
+  mend: ReportMend,
+): PausableWork<OldTurn> {
   const metadata = objectOf(message, 'metadata') ?? {}
   const { parts: _parts, tools_used: _used, toolsUsed: _usedToo, ...rest } = metadata
   const { metadata: _, ...plain } = message
-  const turn = readUiMessage({ ...plain, parts: fullerParts(message) }, at, mend)
+  const turn = yield* readUiMessage({ ...plain, parts: fullerParts(message) }, at, mend)
   const listed = [
     ...usedLists.flatMap((name) => listOf(metadata, name)),
     ...usedLists.flatMap((name) => listOf(message, name)),
   ]
-  const used = listed
-    .flatMap((entry, index) => toEntry(entry, index, mend))
-    .map((entry) => readUsedTool(entry, at, mend))
+  const entries = listed.flatMap((entry, index) => toEntry(entry, index, mend))
+  const used = yield* mapInSteps(entries, (entry) => readUsedTool(entry, at, mend))
   return withDefined(
     { ...turn, steps: addListedCalls(turn.steps, used) },
     { metadata: Object.keys(rest).length === 0 ? undefined : rest },

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { type CallMarks, readMarks } from './call-outcome.ts'
 import { mergeRepeatedCalls, readParts } from './message-parts.ts'
@@ -21,7 +22,11 @@ import { toUserParts } from './user-message.ts'
 import { addListedCalls, addMissingContent, hasCall, textOfStep, toSteps } from './steps.ts'
 
 /** An assistant message of AI SDK 4, with or without parts (LE1). */
-export function readVercelMessage(message: JsonObject, at: number, mend: ReportMend): OldTurn {
+export function* readVercelMessage(
+  message: JsonObject,
+  at: number,
+  mend: ReportMend,
+): PausableWork<OldTurn> {
   const id = idOf(message, 'id')
   const annotations = annotationsOf(message).filter(isJsonObject)
   const own = annotations.findLast(
@@ -34,7 +39,7 @@ export function readVercelMessage(message: JsonObject, at: number, mend: ReportM
   )
   const steering = annotations.filter(isSteeringNote)
   const values = partsOf(message)
-  const parts = readParts(
+  const parts = yield* readParts(
     [null, ...values].flatMap((part, after): readonly Json[] => {
       const isAttempt = attempts.includes(after - 1)
       const joined = steering.filter((note) => placeOf(note, values) === after).map(toSteeringPart)
@@ -50,7 +55,7 @@ export function readVercelMessage(message: JsonObject, at: number, mend: ReportM
     own === undefined
       ? toSteps(parts, 'loose')
       : readExactSteps(parts, content, steering.length > 0).map(readAttempt)
-  const whole = addListedCalls(steps, readInvocations(message, context))
+  const whole = addListedCalls(steps, yield* readInvocations(message, context))
   return withDefined({ kind: 'turn', steps: addMissingContent(whole, content) } as const, {
     id,
     at: dateOf(message),
@@ -92,12 +97,13 @@ function placeOf(note: JsonObject, parts: readonly Json[]): number {
 }
 
 /** The older `toolInvocations`: the same calls as in the parts, where both are present. */
-export function readInvocations(
+export function* readInvocations(
   message: JsonObject,
   context: InvocationContext,
-): readonly OldCall[] {
+): PausableWork<readonly OldCall[]> {
   const { mend } = context
-  const calls = callListOf(message, ['toolInvocations'], mend).map((invocation) =>
+  const listed = callListOf(message, ['toolInvocations'], mend)
+  const calls = yield* mapInSteps(listed, (invocation) =>
     readToolInvocation(objectOf(invocation, 'toolInvocation') ?? invocation, context),
   )
   return mergeRepeatedCalls(calls, mend)

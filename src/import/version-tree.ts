@@ -2,7 +2,7 @@ import type { NewEvent } from '../core/event.ts'
 import type { MessageId, Seq } from '../core/ids.ts'
 import type { MessageVersion } from '../core/versions.ts'
 import { isUser, type NamedMessage, type Unit } from './import-units.ts'
-import type { PausableWork } from './pausable-work.ts'
+import type { PausableWork } from '../core/pausable-work.ts'
 
 /** A message of a thread with versions, shown or not, as it is to be. */
 export interface VersionNode {

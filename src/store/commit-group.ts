@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises'
 import type { ThreadId } from '../core/ids.ts'
-import { type Append, type IllegalAppend, planCommit, type PlannedCommit } from './plan-commit.ts'
+import { createPacer, type Pacer, runPaced } from './pacer.ts'
+import { type Append, type IllegalAppend, planInSteps, type PlannedCommit } from './plan-commit.ts'
 import type { AppendResult, ChangeNotification, Store } from './store.ts'
 
 /**
@@ -35,6 +35,20 @@ export function toRefusal(
   return { kind: 'illegal', subject, id: id ?? '', state: 'exists' }
 }
 
+/** More than may be written in one turn of the event loop (OP7). */
+const [manyCalls, manyChars] = [1_000, 1_048_576] as const
+
+/** Whether a group of commits has rows that take long to write. */
+export function isLong(commits: readonly PlannedCommit[]): boolean {
+  let [rows, chars] = [0, 0]
+  for (const { calls, newMessages } of commits) {
+    rows += calls.length
+    for (const { output } of calls) chars += output?.length ?? 0
+    for (const { body } of newMessages) chars += body?.length ?? 0
+  }
+  return rows > manyCalls || chars > manyChars
+}
+
 /** The newest seq of each thread that a group has changed: what the change notifications contain. */
 export function changedThreads(
   commits: readonly PlannedCommit[],
@@ -49,14 +63,14 @@ export function changedThreads(
   return [...changed.values()]
 }
 
-const manyEvents = 1_000
-
 /** Commits one append by itself, for writers without a group commit: repairs, imports, tests. */
-export async function commitAppend(store: Store, append: Append): Promise<AppendResult> {
-  const planned = planCommit(append)
+export async function commitAppend(
+  store: Store,
+  append: Append,
+  pace: Pacer = createPacer(),
+): Promise<AppendResult> {
+  const planned = await runPaced(planInSteps(append), pace)
   if ('kind' in planned) return planned
-  // Planning a turn of thousands of calls takes as long as writing it: others have their turn between the two (OP7).
-  if (planned.size >= manyEvents) await setImmediate()
   const [result] = await store.commit([planned])
   return result ?? { kind: 'busy' }
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { isTurnEvent, type TurnEvent } from '../core/event.ts'
 import { toUserMessage } from '../core/fold-thread.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
@@ -23,7 +24,8 @@ import type {
   Store,
   StoredChange,
 } from './store.ts'
-import { largestTurnBytes, lazyBytes } from './store.ts'
+import { lazyBytes } from './store.ts'
+import { fitBytes, isOmitted, largeOutputs, type Measured, measureCalls } from './measure-rows.ts'
 import { type LargeOutputs, readOutputs } from './read-outputs.ts'
 import type { PlaceEvidence } from './place-evidence.ts'
 import { type MessageVersion, withVersions } from '../core/versions.ts'
@@ -87,7 +89,7 @@ export interface StoredCallRow extends CallRow {
 
 /**
  * The reads that a database implements. `mostBytes`: a larger output is left out, and the row has its length
- * only. `maxBytes`: a row is left out once the rows before it have this many bytes together.
+ * only; with `noCalls`, the calls of snapshots need not be read. `maxBytes`: a row is left out once the rows before it have this many bytes together.
  */
 export interface LedgerSource {
   /** `places`: how many messages to read; events and calls are read for the first `limit` of them. */
@@ -124,6 +126,8 @@ export type LedgerReader = Required<
 >
 
 const everything = 0x7fff_ffff
+/** The `mostBytes` of a reader that needs the texts alone: a turn may have thousands of calls. */
+export const noCalls = -1
 
 /** The reads of the content of threads, the same for every database. */
 export function createLedgerReader(source: LedgerSource): LedgerReader {
@@ -148,7 +152,7 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
     return fill(threadId, rows, [...new Set([...ids, ...wanted.map(({ callId }) => callId)])])
   }
   const mostAtFirst = (results: ResultMode, isCut = false): number => {
-    if (results === 'none') return 0
+    if (results === 'none') return noCalls
     return results === 'full' && !isCut ? everything : lazyBytes
   }
 
@@ -160,8 +164,10 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       const mostBytes = mostAtFirst(results, query.maxBytes !== undefined)
       const rows = indexRows(
         await source.readPageRows({ ...query, order, places, mostBytes, maxBytes }),
+        results,
       )
       if (rows.thread === undefined) return null
+      await pauseAfter(rows)
       const shown = order === 'newest-first' ? rows.messages.toReversed() : rows.messages
       const inside = shown.slice(0, limit)
       const sizes = inside.map((row) => measureMessage(row, rows))
@@ -186,8 +192,10 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       const mostBytes = mostAtFirst(results, query.maxBytes !== undefined)
       const rows = indexRows(
         await source.readChangeRows({ ...query, limit: limit + 1, mostBytes, maxBytes }),
+        results,
       )
       if (rows.thread === undefined) return null
+      await pauseAfter(rows)
       const { unread } = rows
       const all = [
         ...rows.batches.flatMap((batch) => listEvents(batch)).filter(({ seq }) => seq > after),
@@ -221,13 +229,13 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       results: ResultMode = 'full',
     ): Promise<Message | null> {
       const read = await source.readMessageRows(threadId, messageId, mostAtFirst(results))
-      const rows = await fillTurn(threadId, indexRows(read), results)
+      const rows = await fillTurn(threadId, indexRows(read, results), results)
       const [row] = rows.messages
       return row === undefined ? null : readMessageRow(row, rows)
     },
 
     async findTurn(messageId: MessageId, results: ResultMode = 'full'): Promise<FoundTurn | null> {
-      const read = indexRows(await source.readTurnRows(messageId, mostAtFirst(results)))
+      const read = indexRows(await source.readTurnRows(messageId, mostAtFirst(results)), results)
       const [row] = read.messages
       if (row === undefined || read.thread === undefined) return null
       const { threadId, ownerId, seq, incarnation } = read.thread
@@ -241,7 +249,10 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       callId: CallId,
       results: ResultMode = 'full',
     ): Promise<FoundCall | null> {
-      const read = indexRows(await source.readCallRows(threadId, callId, mostAtFirst(results)))
+      const read = indexRows(
+        await source.readCallRows(threadId, callId, mostAtFirst(results)),
+        results,
+      )
       if (read.thread === undefined) return null
       const rows = await fillTurn(threadId, read, results, (id) => id === callId)
       const { ownerId, seq } = read.thread
@@ -257,40 +268,11 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
   }
 }
 
-/** The approximate size of a message or an event as JSON, and its results that were left out. */
-interface Measured {
-  readonly bytes: number
-  readonly omitted: readonly StoredCallRow[]
-}
+const longBody = 1_000_000
 
-const isOmitted = (row: CallRow): boolean => row.output === null && row.outputBytes !== null
-
-/** The results that a read of this kind has to load (OP7). */
-function largeOutputs({ bytes, omitted }: Measured, results: ResultMode): readonly CallId[] {
-  if (results === 'lazy' || results === 'none' || omitted.length === 0) return []
-  const isLarge = bytes + bytesLeftOut(omitted) > largestTurnBytes
-  return results === 'bounded' && isLarge ? [] : omitted.map(({ callId }) => callId)
-}
-
-const bytesLeftOut = (omitted: readonly StoredCallRow[]): number =>
-  omitted.reduce((sum, { outputBytes }) => sum + (outputBytes ?? 0), 0)
-
-/** The first item and those after it that fit, with the calls whose results are still to be loaded. */
-function fitBytes(
-  sizes: readonly Measured[],
-  results: ResultMode,
-  maxBytes: number,
-): { readonly count: number; readonly ids: readonly CallId[]; readonly bytes: number } {
-  const ids: CallId[] = []
-  let total = 0
-  for (const [index, size] of sizes.entries()) {
-    const wanted = largeOutputs(size, results)
-    const bytes = size.bytes + (wanted.length === 0 ? 0 : bytesLeftOut(size.omitted))
-    if (index > 0 && total + bytes > maxBytes) return { count: index, ids, bytes: total }
-    total += bytes
-    ids.push(...wanted)
-  }
-  return { count: sizes.length, ids, bytes: total }
+/** A body of megabytes takes as long to parse as to read: others have their turn between the two (OP7). */
+async function pauseAfter({ messages }: LedgerRows): Promise<void> {
+  if (messages.some(({ body }) => body !== null && body.length > longBody)) await setImmediate()
 }
 
 function measureMessage(row: MessageRow, rows: IndexedRows): Measured {
@@ -299,15 +281,6 @@ function measureMessage(row: MessageRow, rows: IndexedRows): Measured {
   const own = batches.reduce((sum, { payload }) => sum + payload.length, row.body?.length ?? 0)
   return measureCalls(own, calls)
 }
-
-const measureCalls = (own: number, calls: readonly StoredCallRow[]): Measured => ({
-  bytes: calls.reduce(
-    (sum, { input, output, modelOutput }) =>
-      sum + (input?.length ?? 0) + (output?.length ?? 0) + (modelOutput?.length ?? 0),
-    own,
-  ),
-  omitted: calls.filter(isOmitted),
-})
 
 /** A result that was deleted meanwhile stays omitted. */
 const withOutputs = (rows: LedgerRows, outputs: LargeOutputs): LedgerRows => ({
@@ -319,9 +292,11 @@ interface IndexedRows extends LedgerRows {
   outputOf(this: void, callId: CallId): StoredCallRow | undefined
   batchesOf(turnId: MessageId): readonly BatchRow[]
   callsOf(turnId: MessageId): readonly StoredCallRow[]
+  /** The calls that a snapshot is completed with; null: they were not read. */
+  snapshotCallsOf(turnId: MessageId): readonly StoredCallRow[] | null
 }
 
-function indexRows(rows: LedgerRows): IndexedRows {
+function indexRows(rows: LedgerRows, results: ResultMode = 'full'): IndexedRows {
   const calls = new Map(rows.calls.map((row) => [row.callId, row]))
   const batchesByTurn = Map.groupBy(rows.batches, (row) => row.turnId)
   const callsByTurn = Map.groupBy(calls.values(), (row) => row.turnId)
@@ -330,6 +305,7 @@ function indexRows(rows: LedgerRows): IndexedRows {
     outputOf: (callId) => calls.get(callId),
     batchesOf: (turnId) => batchesByTurn.get(turnId) ?? [],
     callsOf: (turnId) => callsByTurn.get(turnId) ?? [],
+    snapshotCallsOf: (turnId) => (results === 'none' ? null : (callsByTurn.get(turnId) ?? [])),
   }
 }
 
@@ -345,11 +321,14 @@ function foldTurnRows(row: MessageRow, rows: IndexedRows): Turn {
     .batchesOf(row.id)
     .flatMap((batch) => decodeBatch(batch, rows.outputOf))
     .filter((event): event is TurnEvent => isTurnEvent(event))
-  return withVersions(foldTurn(readStoredSnapshot(row, rows.callsOf(row.id)), events), row.versions)
+  return withVersions(
+    foldTurn(readStoredSnapshot(row, rows.snapshotCallsOf(row.id)), events),
+    row.versions,
+  )
 }
 
 /** The turn as of its snapshot; empty, before its first event, if it has none. */
-export function readStoredSnapshot(row: MessageRow, calls: readonly CallRow[]): Turn {
+export function readStoredSnapshot(row: MessageRow, calls: readonly CallRow[] | null): Turn {
   const { id, seq, at: createdAt, body, bodySeq, versions } = row
   return body === null || bodySeq === null
     ? emptyTurn(id, seq, createdAt)
@@ -389,7 +368,13 @@ function toBodyChange(row: MessageRow): ListedChange {
     measure: (rows) => measureMessage(row, rows),
     read: (rows) =>
       row.role === 'assistant'
-        ? { kind: 'turn', seq, commit, mark, turn: readStoredSnapshot(row, rows.callsOf(row.id)) }
+        ? {
+            kind: 'turn',
+            seq,
+            commit,
+            mark,
+            turn: readStoredSnapshot(row, rows.snapshotCallsOf(row.id)),
+          }
         : { kind: 'event', seq, commit, mark, event: readUserRow(row) },
   }
 }

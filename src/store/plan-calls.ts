@@ -4,6 +4,7 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId, Seq } from '../core/ids.ts'
 import { type CallLifecycle, isCallEvent, lifecycleOf } from '../core/lifecycle.ts'
 import { callPositionsIn, findCall, type Turn } from '../core/message.ts'
+import type { PausableWork } from '../core/pausable-work.ts'
 import { statusOf } from './plan-messages.ts'
 
 /** A row of `calls` after this commit, inserted or updated. */
@@ -18,6 +19,8 @@ export interface PlannedCallRow {
   readonly input: string | null
   readonly output: string | null
   readonly modelOutput: string | null
+  /** It is in no commit before: it has no row. False: it may have one. */
+  readonly isNew: boolean
 }
 
 /**
@@ -34,11 +37,11 @@ export const isInFlight = (lifecycle: CallLifecycle): boolean =>
   lifecycle === 'streaming' || lifecycle === 'ready' || lifecycle === 'running'
 
 /** The rows of calls that a commit inserts or updates. */
-export function planCalls(
+export function* planCalls(
   known: ReadonlyMap<MessageId, Turn>,
   turns: ReadonlyMap<MessageId, Turn>,
   events: readonly NewEvent[],
-): readonly PlannedCallRow[] {
+): PausableWork<readonly PlannedCallRow[]> {
   const named = new Set<MessageId>()
   for (const event of events) {
     if (isTurnEvent(event) && isCallEvent(event)) named.add(event.turnId)
@@ -62,7 +65,10 @@ export function planCalls(
         const old = before === undefined ? undefined : findCall(before, call.id)
         const had = before !== undefined && old !== undefined && needsRow(before, old)
         const needs = needsRow(turn, call)
-        if ((old !== call && (needs || had)) || (needs && !had)) rows.push(toRow(turn, call, order))
+        if ((old !== call && (needs || had)) || (needs && !had)) {
+          rows.push(toRow(turn, call, order, old === undefined))
+          yield
+        }
       }
     }
   }
@@ -80,12 +86,17 @@ export function* planCopiedCalls(
   let order = seq
   for (const { parts } of turn.steps) {
     for (const call of parts) {
-      if (call.type === 'call') yield { call, row: toRow({ id, seq }, call, ++order) }
+      if (call.type === 'call') yield { call, row: toRow({ id, seq }, call, ++order, true) }
     }
   }
 }
 
-function toRow(turn: Pick<Turn, 'id' | 'seq'>, call: Call, seq: Seq): PlannedCallRow {
+function toRow(
+  turn: Pick<Turn, 'id' | 'seq'>,
+  call: Call,
+  seq: Seq,
+  isNew: boolean,
+): PlannedCallRow {
   const isDone = call.state === 'succeeded'
   return {
     callId: call.id,
@@ -97,6 +108,7 @@ function toRow(turn: Pick<Turn, 'id' | 'seq'>, call: Call, seq: Seq): PlannedCal
     input: call.input.kind === 'complete' ? JSON.stringify(call.input.value) : null,
     output: isDone ? outputText(call.output) : null,
     modelOutput: isDone && call.modelOutput !== undefined ? JSON.stringify(call.modelOutput) : null,
+    isNew,
   }
 }
 

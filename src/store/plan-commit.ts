@@ -9,7 +9,7 @@ import {
   numberEvents,
   type TurnEvent,
 } from '../core/event.ts'
-import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
+import { emptyTurn, foldInSteps } from '../core/fold-turn.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { FileId } from '../core/file.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
@@ -24,6 +24,7 @@ import {
 import { callsOf, findCall, type Turn, type TurnStatus } from '../core/message.ts'
 import { filesInEvent, filesInMessage } from '../core/named-files.ts'
 import { findEventFault } from '../core/parse-event.ts'
+import { type PausableWork, portionsOf, runToEnd } from '../core/pausable-work.ts'
 import { foldQueueEvents, isAboutQueue, joinedInputs } from '../core/queue.ts'
 import type { InputQueue } from '../core/queued-input.ts'
 import { foldFlags, type ThreadFlags } from '../core/thread-flags.ts'
@@ -140,6 +141,11 @@ export interface IllegalAppend {
  * every store writes the same rows.
  */
 export function planCommit(append: Append): PlannedCommit | IllegalAppend {
+  return runToEnd(planInSteps(append))
+}
+
+/** The same with pauses, for an append that may have a turn of thousands of calls in it (OP7). */
+export function* planInSteps(append: Append): PausableWork<PlannedCommit | IllegalAppend> {
   const { events, expectedSeq } = append
   if (events.length > 0 && expectedSeq === undefined) {
     throw new HoldfastError(
@@ -147,17 +153,25 @@ export function planCommit(append: Append): PlannedCommit | IllegalAppend {
       'An append needs the expected seq: `expectedSeq` is missing.',
     )
   }
-  for (const event of events) {
-    const fault = findEventFault(event)
-    if (fault !== undefined) throw new HoldfastError('bad-event', fault)
+  for (const portion of portionsOf(events)) {
+    for (const event of portion) {
+      const fault = findEventFault(event)
+      if (fault !== undefined) throw new HoldfastError('bad-event', fault)
+    }
+    yield
   }
   const known = new Map(append.turns?.map((turn) => [turn.id, turn]))
   const illegal = findIllegal(known, events)
   if (illegal !== undefined) return illegal
+  yield
   const numbered: readonly NumberedEvent[] = numberEvents(events, (expectedSeq ?? 0) + 1)
-  const turns = foldTurns(known, numbered)
+  yield
+  const turns = yield* foldTurns(known, numbered)
   const renamed = events.findLast((event) => event.type === 'thread-renamed')
   const queue = planQueue(append)
+  yield
+  const messages = planMessages(known, turns, numbered)
+  yield
   return {
     append,
     size: events.length,
@@ -167,10 +181,10 @@ export function planCommit(append: Append): PlannedCommit | IllegalAppend {
     forkedFrom: events.findLast((event) => event.type === 'thread-forked')?.from ?? null,
     activityAt: events.findLast((event) => movesThread.has(event.type))?.at ?? null,
     queue,
-    ...planMessages(known, turns, numbered),
+    ...messages,
     batches: planBatches(turns, numbered),
-    calls: append.hasCalls === true ? [] : planCalls(known, turns, events),
-    ...planFiles(append, queue),
+    calls: append.hasCalls === true ? [] : yield* planCalls(known, turns, events),
+    ...(yield* planFiles(append, queue)),
     inputs: events.flatMap(settledInputs),
     turns,
     numbered,
@@ -197,15 +211,18 @@ function settledInputs(event: NewEvent): readonly PlannedInput[] {
   }
 }
 
-function planFiles(
+function* planFiles(
   { events, queue: before = [] }: Append,
   after: InputQueue | null,
-): Pick<PlannedCommit, 'files' | 'queuedFiles' | 'releasedFiles'> {
+): PausableWork<Pick<PlannedCommit, 'files' | 'queuedFiles' | 'releasedFiles'>> {
   const named = new Set<FileId>()
   const queued = new Set<FileId>()
-  for (const event of events) {
-    const isQueued = event.type === 'input-queued' || event.type === 'input-revised'
-    for (const id of filesInEvent(event)) (isQueued ? queued : named).add(id)
+  for (const portion of portionsOf(events)) {
+    for (const event of portion) {
+      const isQueued = event.type === 'input-queued' || event.type === 'input-revised'
+      for (const id of filesInEvent(event)) (isQueued ? queued : named).add(id)
+    }
+    yield
   }
   const filesIn = (queue: InputQueue) => queue.flatMap((input) => [...filesInMessage(input)])
   const kept = new Set(after === null ? [] : filesIn(after))
@@ -303,10 +320,10 @@ function findIllegal(
 
 type Calls = Map<CallId, CallLifecycle>
 
-function foldTurns(
+function* foldTurns(
   known: ReadonlyMap<MessageId, Turn>,
   events: readonly NumberedEvent[],
-): ReadonlyMap<MessageId, Turn> {
+): PausableWork<ReadonlyMap<MessageId, Turn>> {
   const own = new Map<MessageId, TurnEvent[]>()
   for (const event of events) {
     if (!isTurnEvent(event)) continue
@@ -317,7 +334,7 @@ function foldTurns(
   const turns = new Map<MessageId, Turn>()
   for (const [id, list] of own) {
     const [{ seq, at }] = list as [TurnEvent, ...TurnEvent[]]
-    turns.set(id, foldTurn(known.get(id) ?? emptyTurn(id, seq, at), list))
+    turns.set(id, yield* foldInSteps(known.get(id) ?? emptyTurn(id, seq, at), list))
   }
   return turns
 }

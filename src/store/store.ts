@@ -262,7 +262,7 @@ export interface PageQuery {
 export type PageOrder = 'newest-first' | 'oldest-first'
 /**
  * `none`: the reader needs the texts alone, and a store leaves out every result that it would have to read, at least
- * those over 16 kB. `lazy` leaves out results over 16 kB (PG7). `bounded` does the same in a turn that is larger than
+ * those over 16 kB; it need not know their sizes, which are then 0, nor the arguments of calls. `lazy` leaves out results over 16 kB (PG7). `bounded` does the same in a turn that is larger than
  * `largestTurnBytes` with them, and is `full` in every other (OP7).
  */
 export type ResultMode = 'full' | 'bounded' | 'lazy' | 'none'

@@ -1,4 +1,4 @@
-import type { Call, CallInput } from '../core/call.ts'
+import type { Call, CallInput, CallOutput } from '../core/call.ts'
 import { emptyTurn } from '../core/fold-turn.ts'
 import type { CallId, MessageId, Seq } from '../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../core/json.ts'
@@ -44,12 +44,16 @@ function toPartBody(part: Part): object {
 
 /**
  * The turn as it was when it ended. If its body cannot be parsed, the calls that have rows are still returned
- * (LG7).
+ * (LG7). `rows`: null if they were not read; its calls then have no values.
  */
-export function readSnapshot(turnRow: TurnRow, body: string, rows: readonly CallRow[]): Turn {
+export function readSnapshot(
+  turnRow: TurnRow,
+  body: string,
+  rows: readonly CallRow[] | null,
+): Turn {
   const value = readStoredJson(body)
-  if (!isSnapshot(value)) return salvageTurn(turnRow, rows)
-  const byId = new Map(rows.map((row) => [row.callId, row]))
+  if (!isSnapshot(value)) return salvageTurn(turnRow, rows ?? [])
+  const byId = rows === null ? null : new Map(rows.map((row) => [row.callId, row]))
   const steps = value.steps.map((step) => ({
     ...step,
     parts: step.parts.map((part) => (part.type === 'call' ? readCall(part, byId) : part)),
@@ -80,7 +84,11 @@ export function isSnapshot(value: unknown): value is Snapshot {
   )
 }
 
-function readCall(part: JsonObject, rows: ReadonlyMap<CallId, CallRow>): object {
+function readCall(part: JsonObject, rows: ReadonlyMap<CallId, CallRow> | null): object {
+  if (rows === null) {
+    const input = part.input ?? noInput
+    return part.state === 'succeeded' ? { ...part, input, output: unread } : { ...part, input }
+  }
   const row = rows.get(part.id as CallId)
   const input = part.input ?? (row === undefined ? noInput : readInput(row))
   if (part.state !== 'succeeded') return { ...part, input }
@@ -93,6 +101,7 @@ function readCall(part: JsonObject, rows: ReadonlyMap<CallId, CallRow>): object 
 }
 
 const noInput: CallInput = { kind: 'partial', text: '' }
+const unread: CallOutput = { kind: 'omitted', bytes: 0 }
 
 function readInput(row: CallRow): CallInput {
   if (row.input === null) return noInput

@@ -3,14 +3,14 @@ import type { Seq, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
 import { createIdKeeper, type NamedMessage, toUnits, type Unit } from '../import/import-units.ts'
 import { isImported, toOldMessage } from '../import/stored-message.ts'
-import { runToEnd } from '../import/pausable-work.ts'
+import { runToEnd } from '../core/pausable-work.ts'
 import { addNode, type VersionNode, type VersionRoot, writeTree } from '../import/version-tree.ts'
 import { commitAppend } from '../store/commit-group.ts'
 import type { FileRecords } from '../store/file-records.ts'
 import type { Store } from '../store/store.ts'
 import { readHidden } from './export-versions.ts'
 import { isOpenPage } from './import-writer.ts'
-import { createPacer, runPaced } from './pacer.ts'
+import { createPacer, runPaced } from '../store/pacer.ts'
 
 type DryNode = VersionNode & { readonly item: NamedMessage & { readonly stored: Message } }
 

@@ -19,7 +19,7 @@ import {
   latestIn,
   type ThreadIntake,
 } from './thread-intake.ts'
-import { createPacer, runPaced } from './pacer.ts'
+import { createPacer, runPaced } from '../store/pacer.ts'
 import { openSession, type ThreadSession } from './thread-session.ts'
 
 /** Options of `importThreads`. */

@@ -8,7 +8,7 @@ import { readOldMessages } from '../import/read-legacy-messages.ts'
 import { isImported, toOldMessage } from '../import/stored-message.ts'
 import type { Store } from '../store/store.ts'
 import { readHidden } from './export-versions.ts'
-import { type Pacer, runPaced } from './pacer.ts'
+import { type Pacer, runPaced } from '../store/pacer.ts'
 import type { PlacedValue } from './thread-intake.ts'
 
 /** A message that is not shown in its source, before it has an id of its own. */

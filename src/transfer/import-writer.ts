@@ -6,7 +6,7 @@ import { commitAppend } from '../store/commit-group.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
 import { isAnother } from '../store/place-evidence.ts'
 import type { Page, PageQuery, Store, StoredSeq } from '../store/store.ts'
-import type { Pacer } from './pacer.ts'
+import type { Pacer } from '../store/pacer.ts'
 
 /** Units of one thread, in order, that are written together. */
 export interface Portion {
@@ -56,7 +56,7 @@ export function createImportWriter(
   const commit = async (portion: Portion): Promise<string | undefined> => {
     const known = closed.get(portion.threadId)
     if (known !== undefined) return known
-    const refusal = await tryCommit(store, portion, ends)
+    const refusal = await tryCommit(store, portion, ends, pace)
     if (refusal?.isOfThread === true) closed.set(portion.threadId, refusal.why)
     return refusal?.why
   }
@@ -142,6 +142,7 @@ async function tryCommit(
   store: Store,
   { threadId, units, incarnation: planned }: Portion,
   ends: Map<ThreadId, StoredSeq>,
+  pace: Pacer,
 ): Promise<Refusal | undefined> {
   const events = units.flatMap((unit) => unit.events)
   try {
@@ -161,9 +162,9 @@ async function tryCommit(
         return ofUnit(`A message with the id ${waiting.id} waits in this thread.`)
       }
       const append = { threadId, events, expectedSeq }
-      let result = await commitAppend(store, append)
+      let result = await commitAppend(store, append, pace)
       // Each attempt has already waited for the row as long as the store waits for a lock.
-      while (result.kind === 'busy') result = await commitAppend(store, append)
+      while (result.kind === 'busy') result = await commitAppend(store, append, pace)
       switch (result.kind) {
         case 'appended':
           ends.set(threadId, result)

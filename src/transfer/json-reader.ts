@@ -1,4 +1,4 @@
-import { createPacer } from './pacer.ts'
+import { createPacer } from '../store/pacer.ts'
 
 /** The text is not JSON from here on. */
 export class JsonFault extends Error {
@@ -91,7 +91,10 @@ export class JsonReader {
     this.#at = Math.min(scan.at, this.#text.length)
     if (chars + this.#at > this.mostChars) return null
     pieces.push(this.#text.slice(0, this.#at))
-    return pieces.join('')
+    const text = pieces.join('')
+    // Whoever reads a long value parses it next, which takes as long.
+    if (pieces.length > 1) await this.#pace()
+    return text
   }
 
   /** The rest of the text, in pieces. */

@@ -59,10 +59,13 @@ const mostHead = 1_000_000
 /** A few lines: enough to distinguish JSON from JSONL. */
 async function readHead(pieces: AsyncIterator<string>): Promise<string> {
   let head = ''
-  while (head.length < mostHead && head.split('\n', 4).length < 4) {
+  // Counted piece by piece: to count in the whole head after each piece took as long as reading it twenty times.
+  let ends = 0
+  while (head.length < mostHead && ends < 3) {
     const next = await pieces.next()
     if (next.done === true) break
     head += next.value
+    ends += next.value.split('\n', 4).length - 1
   }
   return head
 }

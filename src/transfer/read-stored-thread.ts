@@ -5,7 +5,7 @@ import type { NamedMessage } from '../import/import-units.ts'
 import { isImported } from '../import/stored-message.ts'
 import { isAnother } from '../store/place-evidence.ts'
 import type { Store } from '../store/store.ts'
-import type { Pacer } from './pacer.ts'
+import type { Pacer } from '../store/pacer.ts'
 
 /** A reader that is further back than an older rewrite also needs the ids that the older one removed. */
 export async function readRetired(

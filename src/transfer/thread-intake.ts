@@ -2,7 +2,7 @@ import { isJsonObject } from '../core/json.ts'
 import { dateOf } from '../import/old-fields.ts'
 import { entityOf, roleOf, toKnownNames } from '../import/old-names.ts'
 import { findOrder } from '../import/order.ts'
-import { mapInSteps, type PausableWork } from '../import/pausable-work.ts'
+import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
 import type { ImportItem, ThreadFields } from './import-item.ts'
 
 /** A message of the source, and its position there. */

@@ -11,7 +11,7 @@ import {
 import { idOf } from '../import/old-fields.ts'
 import { toKnownNames } from '../import/old-names.ts'
 import { findOrder } from '../import/order.ts'
-import { runToEnd } from '../import/pausable-work.ts'
+import { runToEnd } from '../core/pausable-work.ts'
 import type { Store } from '../store/store.ts'
 import { isOpenPage, newest } from './import-writer.ts'
 import type { ThreadIntake } from './thread-intake.ts'

@@ -1,4 +1,5 @@
 import { isTurn, type Message, type UserPart } from '../core/message.ts'
+import { type PausableWork, runToEnd } from '../core/pausable-work.ts'
 
 /**
  * The searchable text of a message: a person's text, the text of an answer, and the inputs that joined it
@@ -50,11 +51,21 @@ const wordPattern =
 
 /** Without case and accents, each word once. Every store and every query uses these, so all find the same. */
 export function toSearchWords(text: string): readonly string[] {
+  return runToEnd(findSearchWords(text))
+}
+
+/** So many words of a text are read between two pauses. */
+const wordsAtOnce = 1_000
+
+/** The same with pauses: a text may have a million characters (OP7). */
+export function* findSearchWords(text: string): PausableWork<readonly string[]> {
+  let tokens = 0
   const words = new Set<string>()
   // Most words of a text repeat: each is normalised once.
   const seen = new Set<string>()
   let chars = 0
   for (const [token] of text.slice(0, longestText).matchAll(wordPattern)) {
+    if (++tokens % wordsAtOnce === 0) yield
     if (seen.has(token)) continue
     seen.add(token)
     for (const word of normalize(token)) {

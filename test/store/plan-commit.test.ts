@@ -177,7 +177,7 @@ const cases: readonly Case[] = [
     events: [recorded(call, { approval: 'required' })],
     rows: {
       batches: [batch(2, recordedLine('call', 'required'))],
-      calls: [row('awaiting-approval')],
+      calls: [row('awaiting-approval', { isNew: true })],
     },
   },
   {
@@ -260,7 +260,7 @@ const cases: readonly Case[] = [
         turnRow(1, 'ended', { body: snapshotOf([...done, ended()]), bodySeq: 5 }),
         messageRow(6),
       ],
-      calls: [row('succeeded', { output: '7' })],
+      calls: [row('succeeded', { output: '7', isNew: true })],
     },
   },
   {

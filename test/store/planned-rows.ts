@@ -31,6 +31,7 @@ export const row = (lifecycle: string, more: object = {}) => ({
   input: '{}',
   output: null,
   modelOutput: null,
+  isNew: false,
   ...more,
 })
 export const messageRow = (seq: number, more: object = {}) => {

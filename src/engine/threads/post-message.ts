@@ -11,6 +11,7 @@ import {
 } from '../../core/ids.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import type { ItemPart, Message, Turn, UserPart } from '../../core/message.ts'
+import { runToEnd } from '../../core/pausable-work.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { readPart } from '../../import/message-parts.ts'
 import { plainContext } from '../../import/old-call.ts'
@@ -191,14 +192,16 @@ function planEvents(message: PostedMessage, id: MessageId): (at: number) => read
         { metadata },
       )
       return (at) =>
-        toTurnEvents(turn, {
-          turnId: id,
-          replyTo: null,
-          at,
-          isFollowedByUser: false,
-          nextCallId: unreachable,
-          mend: () => {},
-        })
+        runToEnd(
+          toTurnEvents(turn, {
+            turnId: id,
+            replyTo: null,
+            at,
+            isFollowedByUser: false,
+            nextCallId: unreachable,
+            mend: () => {},
+          }),
+        )
     }
     default:
       throw bad('"role" is user, system or assistant.')

@@ -3,9 +3,10 @@ import { isTurnEvent } from '../../core/event.ts'
 import { toUserMessage } from '../../core/fold-thread.ts'
 import type { OwnerId, Seq, ThreadId } from '../../core/ids.ts'
 import type { Message } from '../../core/message.ts'
+import { createPacer, runPaced } from '../../store/pacer.ts'
 import type { IndexedText, SearchIndex, UnreadThread } from '../../store/search.ts'
 import type { Store } from '../../store/store.ts'
-import { searchTextOf, toSearchWords } from '../../views/search-text.ts'
+import { findSearchWords, searchTextOf, toSearchWords } from '../../views/search-text.ts'
 
 /**
  * Fills the index of search, in the background and in portions between which other work runs (OP7). Several processes
@@ -186,6 +187,7 @@ async function readThread(
 ): Promise<boolean> {
   const { threadId, incarnation, title, createdAt } = thread
   let { from } = thread
+  const pace = createPacer()
   const named = { seq: 0, at: createdAt, words: toSearchWords(title) }
   for (;;) {
     const changes = await store.readChanges({
@@ -197,23 +199,24 @@ async function readThread(
     })
     if (changes === null || changes.incarnation !== incarnation) return onPortion(costOfRead)
     const texts = new Map<number, IndexedText>([[0, named]])
-    const add = (message: Message) => {
+    const add = async (message: Message): Promise<void> => {
       const { seq, createdAt: at } = message
-      texts.set(seq, { seq, at, words: toSearchWords(searchTextOf(message)) })
+      const words = await runPaced(findSearchWords(searchTextOf(message)), pace)
+      texts.set(seq, { seq, at, words })
     }
     const open = new Set<Message['id']>()
     const shown = new Set<Seq>()
     for (const change of changes.changes) {
-      if (change.kind === 'turn') add(change.turn)
+      if (change.kind === 'turn') await add(change.turn)
       else if (isTurnEvent(change.event)) open.add(change.event.turnId)
-      else if (change.event.type === 'message-added') add(toUserMessage(change.event))
+      else if (change.event.type === 'message-added') await add(toUserMessage(change.event))
       else if (change.event.type === 'messages-shown') {
         for (const place of change.event.places) shown.add(place)
       }
     }
     for (const id of open) {
       const turn = await store.readMessage(threadId, id, 'none')
-      if (turn !== null) add(turn)
+      if (turn !== null) await add(turn)
     }
     await readShown(store, threadId, shown, add)
     const to = changes.reached
@@ -235,7 +238,7 @@ async function readShown(
   store: Store,
   threadId: ThreadId,
   places: ReadonlySet<Seq>,
-  add: (message: Message) => void,
+  add: (message: Message) => Promise<void>,
 ): Promise<void> {
   const sorted = [...places].sort((left, right) => left - right)
   const [first] = sorted
@@ -251,7 +254,7 @@ async function readShown(
     const page = await store.readPage({ ...query, maxBytes: bytesAtOnce })
     const last = page?.messages.at(-1)
     if (page === null || last === undefined) return
-    for (const message of page.messages) if (places.has(message.seq)) add(message)
+    for (const message of page.messages) if (places.has(message.seq)) await add(message)
     before = last.seq
     await setImmediate()
   }

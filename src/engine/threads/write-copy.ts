@@ -7,7 +7,7 @@ import { filesInPart } from '../../core/named-files.ts'
 import { type PlannedCallRow, planCopiedCalls } from '../../store/plan-calls.ts'
 import type { ThreadToCreate } from '../../store/plan-commit.ts'
 import type { WholePortion } from '../../store/whole-thread.ts'
-import { createPacer, type Pacer } from '../../transfer/pacer.ts'
+import { createPacer, type Pacer } from '../../store/pacer.ts'
 import type { Engine } from '../engine.ts'
 import { charsOfJson } from '../run/turn-size.ts'
 

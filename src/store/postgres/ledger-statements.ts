@@ -7,10 +7,10 @@ export type LedgerStatements = ReturnType<typeof createLedgerStatements>
 /** `schema` is quoted. In each read of rows, $1 is the most bytes of a result to load. */
 export function createLedgerStatements(schema: string) {
   const { messageRows, eventRows, callRows, batchRows, batchCallRows, threadRows } = rowsOf(schema)
-  /** The size of a message with its calls; a result that is left out counts as $1. */
+  /** The size of a message with its calls; a result that is left out counts as $1, and as nothing for `noCalls`. */
   const messageBytes = `CROSS JOIN LATERAL (
       SELECT coalesce(octet_length(m.body), 0) + coalesce(sum(coalesce(octet_length(c.input), 0)
-        + least(coalesce(octet_length(c.output), 0), $1)), 0) AS bytes
+        + least(coalesce(octet_length(c.output), 0), greatest($1, 0))), 0) AS bytes
       FROM ${schema}.calls c WHERE c.thread_id = m.thread_id AND c.message_id = m.message_id
     ) b`
   /** True for the first row, and for every row before which the sum of bytes is still below the limit. */
@@ -240,7 +240,7 @@ function rowsOf(schema: string) {
       `${selectRows('call', call)} FROM ${from} m CROSS JOIN LATERAL (
          SELECT * FROM ${schema}.calls
          WHERE thread_id = m.thread_id AND message_id = m.message_id ORDER BY seq OFFSET 0
-       ) c WHERE m.role = 'assistant'`,
+       ) c WHERE m.role = 'assistant' AND ($1 >= 0 OR NOT m.is_sealed)`,
     batchRows: (from: string, isRead: string) =>
       `${selectRows('event', {
         ...event,

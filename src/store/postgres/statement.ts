@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { HoldfastError } from '../../core/holdfast-error.ts'
+import type { PausableWork } from '../../core/pausable-work.ts'
 
 /** A statement, and the name under which it is prepared on connections that only this store uses. */
 export interface Statement {
@@ -211,12 +212,40 @@ function toParameter(value: unknown): string | null {
 }
 
 function toArrayText(values: readonly unknown[]): string {
-  const parts = values.map((value) => {
-    const text = toParameter(value)
-    if (text === null) return 'NULL'
-    return typeof value === 'string' ? quote(text) : text
-  })
-  return `{${parts.join(',')}}`
+  return `{${values.map(toItem).join(',')}}`
+}
+
+function toItem(value: unknown): string {
+  const text = toParameter(value)
+  if (text === null) return 'NULL'
+  return typeof value === 'string' ? quote(text) : text
+}
+
+/** A longer text of a list is followed by a pause. */
+const longText = 10_000
+const itemsAtOnce = 64
+
+/**
+ * The same parameters with their lists in text form, made with pauses: those of a turn of thousands of calls take long
+ * (OP7).
+ */
+export function* encodeLists(values: readonly unknown[]): PausableWork<readonly unknown[]> {
+  const encoded: unknown[] = []
+  for (const value of values) {
+    if (!Array.isArray(value)) {
+      encoded.push(value)
+      continue
+    }
+    const items: string[] = []
+    for (const item of value as readonly unknown[]) {
+      const text = toItem(item)
+      items.push(text)
+      if (text.length > longText || items.length % itemsAtOnce === 0) yield
+    }
+    encoded.push(`{${items.join(',')}}`)
+    yield
+  }
+  return encoded
 }
 
 /** Two plain searches instead of one regular expression, which takes twice as long on JSON, where every key has quotes. */

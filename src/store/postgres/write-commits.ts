@@ -1,13 +1,14 @@
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { OwnerId, ThreadId } from '../../core/ids.ts'
-import { toRefusal } from '../commit-group.ts'
+import { isLong, toRefusal } from '../commit-group.ts'
 import { type Appended, judgeAppend, newThreadHead } from '../lease.ts'
+import { createPacer, runPaced } from '../pacer.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
 import type { AppendResult } from '../store.ts'
 import { type CommitKind, type CommitRow, commitStatement, kindOf } from './commit-statement.ts'
 import { commitValues } from './commit-values.ts'
 import { isBlocked, isLost, readSqlState } from './postgres-error.ts'
-import { type RunStatement, type Statement, toPlainText } from './statement.ts'
+import { encodeLists, type RunStatement, type Statement, toPlainText } from './statement.ts'
 
 export type CommitWriter = (commits: readonly PlannedCommit[]) => Promise<readonly AppendResult[]>
 
@@ -42,7 +43,9 @@ export function createCommitWriter(
 
     const writeOnce = async (group: readonly PlannedCommit[]): Promise<void> => {
       const kind = kindOf(group)
-      const rows = await run<CommitRow>(statements[kind], commitValues(group, kind))
+      const values = commitValues(group, kind)
+      const encoded = isLong(group) ? await runPaced(encodeLists(values), createPacer()) : values
+      const rows = await run<CommitRow>(statements[kind], encoded)
       for (const row of rows) {
         const commit = group[row.nth - 1]
         if (commit === undefined) throw new HoldfastError('store-failed', 'An answer to no one.')

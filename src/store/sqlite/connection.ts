@@ -9,11 +9,27 @@ export interface Connection {
   read<Result>(work: (statements: LedgerStatements) => Result): Result
   /** Runs `work` in one transaction: everything it writes is stored, or nothing. */
   write<Result>(work: (statements: LedgerStatements) => Result): Result
+  /** A transaction that its caller ends. Until then nothing else may use this connection. */
+  begin(): Transaction
+  /** From now on the log is copied into the file when `checkpoint` is called, and not within a commit. */
+  keepLog(): void
+  checkpoint(): void
   /** Identifies the file: see `OpenFile`. */
   readonly identity: string
+  /** Where the file is, absolute; empty for a database without a file. */
+  readonly path: string
+  /** Throws once the path no longer leads to the open file. */
+  checkFile(): void
   /** Changes each time that another connection has committed. */
   dataVersion(): number
   close(): void
+}
+
+export interface Transaction {
+  readonly statements: LedgerStatements
+  commit(): void
+  /** Returns the fault to throw. */
+  rollBack(error: unknown): unknown
 }
 
 const longestBlockMs = 20
@@ -66,8 +82,40 @@ export function createConnection(file: string, busyTimeoutMs: number): Connectio
 
   return {
     identity: openFile.identity,
+    path: openFile.path,
+    checkFile: () => openFile.check(),
     read: (work) => run(begin, () => openFile.checkSometimes(), work),
     write: (work) => run(beginImmediate, () => openFile.check(), work),
+    begin() {
+      if (isClosed) throw closedFault()
+      try {
+        beginImmediate.run()
+      } catch (error) {
+        throw toStoreFault(error)
+      }
+      return {
+        statements,
+        commit() {
+          if (isClosed) throw closedFault()
+          openFile.check()
+          commit.run()
+        },
+        rollBack(error) {
+          rollBack()
+          return isClosed ? closedFault(error) : toStoreFault(error)
+        },
+      }
+    },
+    keepLog() {
+      db.exec('PRAGMA wal_autocheckpoint = 0')
+    },
+    checkpoint() {
+      try {
+        db.exec('PRAGMA wal_checkpoint(PASSIVE)')
+      } catch {
+        // Closed, or another process does it: the next commit of any connection does it too.
+      }
+    },
     dataVersion() {
       if (isClosed) throw closedFault()
       openFile.checkSometimes()

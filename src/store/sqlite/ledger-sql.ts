@@ -36,6 +36,9 @@ export const stagedOwner = '\u0001staged'
 /** Both, in SQL: such a thread is in no view of the store. */
 export const nobodys = `('${deletedOwner}', '${stagedOwner}')`
 
+const insertCall = `INSERT INTO calls (thread, call_id, turn, seq, name, life, input, output, model_output)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
 /** All statements of the store in one place, so that their query plans can be tested. */
 export const ledgerSql = {
   readThread: `SELECT ${threadColumns}, queue FROM threads WHERE id = ?`,
@@ -166,13 +169,14 @@ export const ledgerSql = {
     WHERE thread = :thread AND seq BETWEEN :turn AND :last AND turn = :turn`,
 
   readCallTurn: 'SELECT turn FROM calls WHERE thread = ? AND call_id = ?',
+  // Takes half the time of `upsertCall`, for which SQLite prepares to undo it because of the triggers.
+  insertCall,
   // The order of a call does not change, and a trigger refuses another turn.
-  upsertCall: `INSERT INTO calls (thread, call_id, turn, seq, name, life, input, output, model_output)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+  upsertCall: `${insertCall}
     ON CONFLICT (thread, call_id) DO UPDATE SET turn = excluded.turn, name = excluded.name,
       life = excluded.life, input = excluded.input, output = excluded.output,
       model_output = excluded.model_output`,
-  readCalls: `SELECT call_id AS callId, name, life AS lifecycle, input, ${outputColumns} FROM calls
+  readCalls: `SELECT call_id AS callId, :turnId AS turnId, name, life AS lifecycle, input, ${outputColumns} FROM calls
     WHERE thread = :thread AND turn = :turn ORDER BY seq`,
   readCall: `SELECT call_id AS callId, name, life AS lifecycle, input, ${outputColumns} FROM calls
     WHERE thread = :thread AND call_id = :callId`,

@@ -5,6 +5,7 @@ import type { CallLifecycle } from '../../core/lifecycle.ts'
 import type { TurnStatus } from '../../core/message.ts'
 import type { ThreadHead } from '../lease.ts'
 import type { ListedThreadRow, StoredThreadRow } from '../thread-row.ts'
+import type { StoredCallRow } from '../ledger-rows.ts'
 import type { CallRow } from '../turn-snapshot.ts'
 import type { PathRow } from '../version-path.ts'
 import type { FileRow } from '../file-row.ts'
@@ -206,19 +207,8 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     deleteTurnBatches: prepare<{ thread: ThreadKey; turn: Seq; last: Seq }>(sql.deleteTurnBatches),
 
     readCallTurn: prepare<OfCall, { turn: Seq }>(sql.readCallTurn),
-    upsertCall: prepare<
-      [
-        thread: ThreadKey,
-        callId: CallId,
-        turn: Seq,
-        seq: Seq,
-        name: string,
-        lifecycle: CallLifecycle,
-        input: string | null,
-        output: string | null,
-        modelOutput: string | null,
-      ]
-    >(sql.upsertCall),
+    insertCall: prepare<CallValues>(sql.insertCall),
+    upsertCall: prepare<CallValues>(sql.upsertCall),
     beginFile: prepare<{ id: FileId; ownerId: OwnerId; at: number }>(fileSql.beginFile),
     finishFile: prepare<{
       id: FileId
@@ -245,10 +235,25 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     releaseFiles: prepare<{ thread: ThreadKey }>(fileSql.releaseFiles),
     deleteFileUses: prepare<InThread>(fileSql.deleteFileUses),
 
-    readCalls: prepare<{ most: number; thread: ThreadKey; turn: Seq }, CallRow>(sql.readCalls),
+    readCalls: prepare<
+      { most: number; thread: ThreadKey; turn: Seq; turnId: MessageId },
+      StoredCallRow
+    >(sql.readCalls),
     readCall: prepare<{ most: number; thread: ThreadKey; callId: CallId }, CallRow>(sql.readCall),
   }
 }
+
+type CallValues = [
+  thread: ThreadKey,
+  callId: CallId,
+  turn: Seq,
+  seq: Seq,
+  name: string,
+  lifecycle: CallLifecycle,
+  input: string | null,
+  output: string | null,
+  modelOutput: string | null,
+]
 
 /** The key of a thread in this database; it never leaves the store. */
 export type ThreadKey = number

@@ -142,6 +142,8 @@ function useWriteAheadLog(db: DatabaseSync, busyTimeoutMs: number): void {
 export interface OpenFile {
   /** Identifies the file and not a copy of it; empty for a database without a file. */
   readonly identity: string
+  /** Absolute, without links; empty for a database without a file. */
+  readonly path: string
   /**
    * Throws once the path of the database, or of its write-ahead log, no longer leads to the open file. SQLite continues with
    * a file that was deleted or replaced: what it reports as stored would be gone after the next start.
@@ -160,7 +162,7 @@ const checkEveryMs = 250
 export function watchOpenFile(db: DatabaseSync, file: string): OpenFile {
   const openPath = readPath(db)
   // A database in memory, or a temporary one: it has no path.
-  if (openPath === '') return { identity: '', check() {}, checkSometimes() {} }
+  if (openPath === '') return { identity: '', path: '', check() {}, checkSometimes() {} }
   const name = file.startsWith('file:') ? openPath : resolve(file)
   // The path may be a symbolic link that is changed to point elsewhere; the log is beside the file itself.
   const paths = [...new Set([name, openPath, `${openPath}-wal`])]
@@ -188,6 +190,7 @@ export function watchOpenFile(db: DatabaseSync, file: string): OpenFile {
   check()
   return {
     identity: known.get(openPath) ?? '',
+    path: openPath,
     check,
     checkSometimes() {
       if (lost !== undefined) throw lost

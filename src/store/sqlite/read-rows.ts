@@ -1,12 +1,13 @@
 import type { CallId, Seq } from '../../core/ids.ts'
 import { resultOf, splitBatch } from '../event-batch.ts'
-import type {
-  BatchRow,
-  LedgerRows,
-  LedgerSource,
-  MessageRow,
-  StoredCallRow,
-  ThreadRow,
+import {
+  type BatchRow,
+  type LedgerRows,
+  type LedgerSource,
+  type MessageRow,
+  type StoredCallRow,
+  type ThreadRow,
+  noCalls,
 } from '../ledger-rows.ts'
 import type { CallRow } from '../turn-snapshot.ts'
 import { type PathRows, readVersionsText, walkPath } from '../version-path.ts'
@@ -246,7 +247,8 @@ function createRowReader(statements: LedgerStatements, thread: ThreadKey, most: 
     bytes += (row.input?.length ?? 0) + (row.output?.length ?? 0) + (row.modelOutput?.length ?? 0)
   }
   const addCalls = ({ seq: turn, messageId: turnId }: MessageRecord) => {
-    for (const row of statements.readCalls.all({ most, thread, turn })) addCall({ ...row, turnId })
+    // The turn's id comes with the row: to copy a row costs as much as to read it.
+    for (const row of statements.readCalls.all({ most, thread, turn, turnId })) addCall(row)
   }
   const add = (record: MessageRecord) => {
     messages.push(toMessageRow(record))
@@ -259,9 +261,10 @@ function createRowReader(statements: LedgerStatements, thread: ThreadKey, most: 
     addMessage(record: MessageRecord, isInside: boolean) {
       add(record)
       if (record.role !== 'assistant' || !isInside) return
-      addCalls(record)
       // A turn that is complete in its snapshot has no events to read.
-      if (record.isSnapshot === 1) return
+      const isSnapshot = record.isSnapshot === 1
+      if (!isSnapshot || most !== noCalls) addCalls(record)
+      if (isSnapshot) return
       const { seq: turn, messageId: turnId } = record
       for (const batch of statements.readTurnBatches.all({ thread, turn })) {
         batches.push({ ...batch, turnId })
@@ -271,7 +274,7 @@ function createRowReader(statements: LedgerStatements, thread: ThreadKey, most: 
     /** A message as of its body. */
     addBody(record: MessageRecord) {
       add(record)
-      if (record.role === 'assistant') addCalls(record)
+      if (record.role === 'assistant' && most !== noCalls) addCalls(record)
     },
     addBatch(record: BatchRecord) {
       const batch = toBatchRow(statements, thread, record)

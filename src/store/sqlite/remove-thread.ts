@@ -3,8 +3,8 @@ import type { AsyncConnection } from './connection.ts'
 import type { LedgerStatements, ThreadKey } from './ledger-statements.ts'
 import { deleteSomeTexts, deleteTextState } from './search-index.ts'
 
-/** About how long one transaction of a removal may take. */
-const sliceMs = 8
+/** About how long the statements of one transaction of a removal may take; its commit takes as long again. */
+const sliceMs = 5
 
 /**
  * A long thread is deleted in slices (OP7). The first transaction gives it to `deletedOwner`, and from then

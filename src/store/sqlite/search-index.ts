@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { MessageId, ThreadId } from '../../core/ids.ts'
+import { type PausableWork, portionsOf, runToEnd } from '../../core/pausable-work.ts'
 import type { SearchTerms } from '../../views/search-text.ts'
 import { nobodys } from './ledger-sql.ts'
 import type { IndexedTexts, SearchHit, SearchIndex, SearchQuery, UnreadThread } from '../search.ts'
@@ -55,14 +56,28 @@ type Transaction = <Result>(
 interface SearchConnection {
   readonly read: Transaction
   readonly write: Transaction
+  /** For work that takes longer than a turn of the event loop may. */
+  readonly writeInSteps: <Result>(
+    work: (statements: { readonly search: SearchStatements }) => PausableWork<Result>,
+  ) => Promise<Result>
 }
 
-export const createSqliteSearch = ({ read, write }: SearchConnection): SearchIndex => ({
+/** More than may be written in one turn of the event loop (OP7). */
+const manyWords = 2_000
+
+export const createSqliteSearch = ({
+  read,
+  write,
+  writeInSteps,
+}: SearchConnection): SearchIndex => ({
   findUnread: (ownerId, limit) =>
     read(
       ({ search }) => search.findUnread.all(ownerId, limit) as unknown as readonly UnreadThread[],
     ),
-  addTexts: (texts) => write(({ search }) => addTexts(search, texts)),
+  addTexts: (texts) =>
+    texts.texts.reduce((sum, { words }) => sum + words.length, 0) > manyWords
+      ? writeInSteps(({ search }) => addTexts(search, texts))
+      : write(({ search }) => runToEnd(addTexts(search, texts))),
   find: (query) => read(({ search }) => findTexts(search, query)),
 })
 
@@ -95,7 +110,7 @@ function deleteWords(search: SearchStatements, { id, owner, words }: TextRow): v
   for (const word of words.split(' ')) if (word !== '') search.deleteWord.run(owner, word, id)
 }
 
-function addTexts(search: SearchStatements, indexed: IndexedTexts): void {
+function* addTexts(search: SearchStatements, indexed: IndexedTexts): PausableWork<void> {
   const { threadId, incarnation, from, to, texts } = indexed
   const state = search.readState.get(threadId) as
     | {
@@ -119,14 +134,20 @@ function addTexts(search: SearchStatements, indexed: IndexedTexts): void {
     const joined = ` ${words.join(' ')} `
     if (before?.words === joined) continue
     if (before !== undefined) deleteWords(search, before)
+    yield
     const { id } = search.addText.get(owner, thread, seq, at, joined) as {
       readonly id: number
     }
     for (const word of words) added.push([word, id])
   }
+  yield
   // In the order of the table's key: neighbouring rows are then written to the same page.
   added.sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0))
-  for (const [word, id] of added) search.addWord.run(owner, word, id)
+  yield
+  for (const portion of portionsOf(added)) {
+    for (const [word, id] of portion) search.addWord.run(owner, word, id)
+    yield
+  }
   search.setState.run(thread, incarnation, to)
 }
 

@@ -8,9 +8,10 @@ import {
   type OptionTable,
 } from '../../core/check-options.ts'
 import type { Seq } from '../../core/ids.ts'
+import { type PausableWork, runToEnd } from '../../core/pausable-work.ts'
 import { folderFiles } from '../../files/folder-files.ts'
 import { memoryFiles } from '../../files/memory-files.ts'
-import { changedThreads, commitGroup } from '../commit-group.ts'
+import { changedThreads, commitGroup, isLong } from '../commit-group.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
 import { isHeld, type IsHolderAlive } from '../lease.ts'
 import { createLedgerReader } from '../ledger-rows.ts'
@@ -25,6 +26,7 @@ import { createSqliteFileRecords } from './file-records.ts'
 import { createFairTurns } from './fair-turns.ts'
 import { watchForeignChanges } from './foreign-changes.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
+import { createLongWrites } from './long-writes.ts'
 import { isHolderAlive, processHolder } from './process-holder.ts'
 import { createSqliteSource } from './read-rows.ts'
 import { hideThread, removeHidden } from './remove-thread.ts'
@@ -83,12 +85,15 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
    * Another process may hold the file for a moment. The wait happens here and not in SQLite, so that the
    * process is not blocked.
    */
-  const retryWhileLocked = async <Result>(work: () => Result): Promise<Result> => {
-    let turn = takeTurn()
-    // Several callers may wait for one turn of the loop, and the first of them may use all of it.
-    for (; turn !== undefined; turn = takeTurn()) await turn
-    const begun = performance.now()
+  const retryWhileLocked = async <Result>(
+    work: () => Result,
+    waitFor: () => Promise<void> | undefined,
+  ): Promise<Result> => {
+    let begun: number | undefined
     for (;;) {
+      // Several callers may wait for one turn of the loop, and the first of them may use all of it.
+      for (let turn = waitFor(); turn !== undefined; turn = waitFor()) await turn
+      begun ??= performance.now()
       try {
         return work()
       } catch (error) {
@@ -97,8 +102,20 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       }
     }
   }
-  const read: AsyncConnection['read'] = (work) => retryWhileLocked(() => connection.read(work))
-  const write: AsyncConnection['write'] = (work) => retryWhileLocked(() => connection.write(work))
+  const longWrites = createLongWrites(connection)
+  const untilWritable = () => longWrites.current() ?? takeTurn()
+  const read: AsyncConnection['read'] = (work) =>
+    retryWhileLocked(() => connection.read(work), takeTurn)
+  const write: AsyncConnection['write'] = (work) =>
+    retryWhileLocked(() => connection.write(work), untilWritable)
+  const writeInSteps = async <Result>(
+    work: (statements: LedgerStatements) => PausableWork<Result>,
+  ): Promise<Result> => {
+    // A database in memory is visible to its own connection only.
+    if (connection.path === '') return write((statements) => runToEnd(work(statements)))
+    const run = await retryWhileLocked(() => longWrites.begin(), untilWritable)
+    return run(work)
+  }
 
   // Cleans up after a process that died during a deletion: once, and without an error if the file is locked,
   // because the next start does it too.
@@ -109,11 +126,17 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
   }
   void removeLeftovers().catch(() => undefined)
 
-  const writeGroup = (commits: readonly PlannedCommit[]): Promise<readonly AppendResult[]> =>
-    write((statements) => {
-      const nextCounter = createCounter(statements)
-      return commits.map((commit) => writeCommit(statements, commit, { now, isAlive, nextCounter }))
-    })
+  const writeGroup = (commits: readonly PlannedCommit[]): Promise<readonly AppendResult[]> => {
+    const writeAll = function* (statements: LedgerStatements): PausableWork<AppendResult[]> {
+      const context = { now, isAlive, nextCounter: createCounter(statements) }
+      const results: AppendResult[] = []
+      for (const commit of commits) results.push(yield* writeCommit(statements, commit, context))
+      return results
+    }
+    return isLong(commits)
+      ? writeInSteps(writeAll)
+      : write((statements) => runToEnd(writeAll(statements)))
+  }
 
   const deleteThread: Store['deleteThread'] = async (id) => {
     const deleted = await write((statements) => {
@@ -227,7 +250,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
         const nextCounter = createCounter(statements)
         let { seq } = row
         for (const commit of commits) {
-          const result = writeCommit(statements, commit, { now, isAlive, nextCounter })
+          const result = runToEnd(writeCommit(statements, commit, { now, isAlive, nextCounter }))
           if (result.kind !== 'appended') throw toRewriteFault(result)
           ;({ seq } = result)
         }
@@ -244,7 +267,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       return 'rewritten'
     },
 
-    search: createSqliteSearch({ read, write }),
+    search: createSqliteSearch({ read, write, writeInSteps }),
     shares: createSqliteShareRecords({ read, write }),
     ...createLedgerReader(createSqliteSource({ read })),
 
@@ -296,6 +319,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       stopPolling?.()
       stopPolling = undefined
       audit.close()
+      longWrites.close()
       connection.close()
     },
   }

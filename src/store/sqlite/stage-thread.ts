@@ -1,4 +1,5 @@
 import { parseThreadId, type Seq, type ThreadId } from '../../core/ids.ts'
+import { runToEnd } from '../../core/pausable-work.ts'
 import { drawMark } from '../place-evidence.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
 import type { AppendResult } from '../store.ts'
@@ -70,7 +71,7 @@ const addCalls = (
   write((statements) => {
     const row = statements.readStaged.get(staged)
     if (row === undefined) throw toWholeFault({ kind: 'no-thread' })
-    writeCalls(statements, row.thread, calls)
+    runToEnd(writeCalls(statements, row.thread, calls))
     useFiles(statements, row.thread, files)
   })
 

@@ -1,4 +1,5 @@
 import type { Seq } from '../../core/ids.ts'
+import type { PausableWork } from '../../core/pausable-work.ts'
 import { toQueueText } from '../../core/queue.ts'
 import type { ThreadFlags } from '../../core/thread-flags.ts'
 import {
@@ -23,12 +24,15 @@ export interface WriteContext extends LeaseClock {
   readonly nextCounter: () => number
 }
 
-/** Compares one planned commit with the thread's row and writes it, inside the transaction of its group. */
-export function writeCommit(
+/**
+ * Compares one planned commit with the thread's row and writes it, inside the transaction of its group. Pauses between
+ * its messages and calls.
+ */
+export function* writeCommit(
   statements: LedgerStatements,
   commit: PlannedCommit,
   context: WriteContext,
-): AppendResult {
+): PausableWork<AppendResult> {
   const { append, size } = commit
   const found = statements.readHead.get(append.threadId)
   const { create } = append
@@ -38,7 +42,7 @@ export function writeCommit(
   const { thread, after } = writeThread(statements, commit, found, head, context)
   if (commit.forkedFrom !== null) statements.setFork.run(toForkText(commit.forkedFrom), thread)
   writeFlags(statements, commit.flags, thread)
-  if (size > 0) writeRows(statements, commit, thread, after.seq)
+  if (size > 0) yield* writeRows(statements, commit, thread, after.seq)
   return toAppended(after, size, append.lease)
 }
 
@@ -118,12 +122,12 @@ function writeFlags(
   statements.setFlags.run({ thread, pinned: toNumber(pinned), archived: toNumber(archived) })
 }
 
-function writeRows(
+function* writeRows(
   statements: LedgerStatements,
   commit: PlannedCommit,
   thread: ThreadKey,
   commitSeq: Seq,
-): void {
+): PausableWork<void> {
   const { newMessages, changedMessages, shownMessages, batches, calls, inputs } = commit
   const { files, queuedFiles, releasedFiles } = commit
   const mark = markOf(commit)
@@ -143,6 +147,7 @@ function writeRows(
   for (const row of newMessages) {
     const { seq, id, role, status, at, body, bodySeq, retiredSeq, parentSeq, versions } = row
     const isSnapshot = body === null ? 0 : 1
+    yield
     statements.insertMessage.run(
       thread,
       seq,
@@ -167,25 +172,18 @@ function writeRows(
   for (const { seq, size, turnSeq, at: batchAt, payload } of batches) {
     statements.insertBatch.run(thread, seq, size, commitSeq, turnSeq, batchAt, payload, mark)
   }
-  writeCalls(statements, thread, calls)
+  yield* writeCalls(statements, thread, calls)
 }
 
-export function writeCalls(
-  statements: LedgerStatements,
+export function* writeCalls(
+  { insertCall, upsertCall }: LedgerStatements,
   thread: ThreadKey,
   calls: readonly PlannedCallRow[],
-): void {
-  for (const { callId, turnSeq, seq, name, lifecycle, input, output, modelOutput } of calls) {
-    statements.upsertCall.run(
-      thread,
-      callId,
-      turnSeq,
-      seq,
-      name,
-      lifecycle,
-      input,
-      output,
-      modelOutput,
-    )
+): PausableWork<void> {
+  for (const row of calls) {
+    const { callId, turnSeq, seq, name, lifecycle, input, output, modelOutput } = row
+    const statement = row.isNew ? insertCall : upsertCall
+    statement.run(thread, callId, turnSeq, seq, name, lifecycle, input, output, modelOutput)
+    yield
   }
 }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { isDeepStrictEqual } from 'node:util'
 import type { CallOutput } from '../../core/call.ts'
 import { parseCallId } from '../../core/ids.ts'
 import type { Json } from '../../core/json.ts'
@@ -45,7 +44,7 @@ async function writeCalls(store: Store): Promise<void> {
   }
 }
 
-function outputsIn(message: Message | undefined): readonly unknown[] {
+function outputsIn(message: Message | undefined): readonly CallOutput[] {
   assert.ok(message?.role === 'assistant')
   return [...callsOf(message)].map((one) => {
     assert.ok(one.state === 'succeeded')
@@ -65,11 +64,11 @@ export const lazyRules: readonly StoreRule[] = [
       await writeCalls(store)
       await append(store, [ended()])
       const found = outputsIn((await readPage(store, { results: 'none' })).messages[0])
-      const lean = expected.map((output, index): CallOutput => {
-        const bytes = bytesOf(values[index] ?? null)
-        return isDeepStrictEqual(found[index], output) ? output : { kind: 'omitted', bytes }
-      })
-      assert.deepEqual(found, lean)
+      assert.equal(found.length, expected.length)
+      for (const [index, output] of found.entries()) {
+        // A store that has not read them does not know their sizes.
+        if (output.kind === 'inline') assert.deepEqual(output, expected[index])
+      }
     },
   },
   {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { parseCallId } from '../../core/ids.ts'
 import { randomLedger } from '../random-ledger.ts'
 import {
   endedTurns,
@@ -87,6 +88,28 @@ export const snapshotRules: readonly StoreRule[] = [
           ['turn', written.length],
         ],
       )
+    },
+  },
+  {
+    id: 'LG4',
+    claim: 'stores a turn of thousands of calls, and one of megabytes, as every other',
+    async check({ open, reopen }) {
+      const values = [
+        ...Array.from({ length: 1_200 }, (_, nth) => `"Found" at \\${nth}, in {braces}`),
+        ...Array.from({ length: 3 }, (_, nth) => `${nth}`.padEnd(400_000, 'é"')),
+      ]
+      const calls = values.map((_, nth) => parseCallId(`call-${nth}`))
+      const outcomes = values.map((value, nth) =>
+        settled({ state: 'succeeded', output: { kind: 'inline', value } }, calls[nth]),
+      )
+      const begins = calls.flatMap((id) => [recorded(id), begun(id)])
+      const events = [started(), ...begins, ...outcomes, ended()]
+      const store = await open()
+      await createThread(store)
+      await append(store, events)
+      const expected = newestFirst(foldEvents(events))
+      assert.deepEqual((await readPage(store)).messages, expected)
+      assert.deepEqual((await readPage(await reopen(store))).messages, expected)
     },
   },
 ]

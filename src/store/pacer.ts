@@ -1,4 +1,4 @@
-import type { PausableWork } from '../import/pausable-work.ts'
+import type { PausableWork } from '../core/pausable-work.ts'
 
 /** How long work may block the event loop at a time. */
 const sliceMs = 8
