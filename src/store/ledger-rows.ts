@@ -89,7 +89,8 @@ export interface StoredCallRow extends CallRow {
 
 /**
  * The reads that a database implements. `mostBytes`: a larger output is left out, and the row has its length
- * only; with `noCalls`, the calls of snapshots need not be read. `maxBytes`: a row is left out once the rows before it have this many bytes together.
+ * only; with `noCalls`, the calls of snapshots need not be read. `maxBytes`: a row is left out once the rows
+ * before it have this many bytes together.
  */
 export interface LedgerSource {
   /** `places`: how many messages to read; events and calls are read for the first `limit` of them. */

@@ -32,7 +32,7 @@ const changesAtOnce = 200
  */
 const bytesAtOnce = 65_536
 /**
- * How much a search waits for, in words of texts that are stored: a few seconds, in which some ten thousand messages are
+ * How much a search waits for, in words of texts that are stored: about a second, in which some thousand messages are
  * read. Not measured by the clock, so that what a search finds does not depend on how busy the machine is.
  */
 const mostCost = 300_000
