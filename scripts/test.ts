@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findNode, promisedNodes } from '../test/support/promised-nodes.ts'
 import { olderNodeTests } from './node-tests.ts'
+import { packageVariable } from './package-variable.ts'
 import { runCommand } from './run-command.ts'
 import { parseScriptArguments } from './script-arguments.ts'
 import { addTestCounts, formatTestCounts, noTests, readTestCounts } from './vitest-report.ts'
@@ -54,7 +55,7 @@ const everyStage: readonly Stage[] = [
     run: () =>
       runTests(process.execPath, [
         '--project=unit',
-        ...(values.quick ? [] : ['--project=shared', '--project=suite']),
+        ...(values.quick ? [] : ['--project=shared', '--project=suite', '--project=alone']),
       ]),
   },
   ...(values.quick ? [] : [publicSdkStage(['test/engine/turn', 'test/providers/'])]),
@@ -105,7 +106,9 @@ function runTests(
   const reportFile = join(folder, 'report.json')
   rmSync(reportFile, { force: true })
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`]
-  const status = runCommand(node, [vitest, 'run', ...reporters, ...args], { env })
+  const status = runCommand(node, [vitest, 'run', ...reporters, ...args], {
+    env: { [packageVariable]: join(folder, 'installed'), ...env },
+  })
   if (existsSync(reportFile)) counts = addTestCounts(counts, readTestCounts(reportFile))
   return status
 }

@@ -1,9 +1,19 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import packageJson from '../../package.json' with { type: 'json' }
 import { buildPackage } from '../../scripts/build-package.ts'
+import { packageVariable } from '../../scripts/package-variable.ts'
 
 const project = join(import.meta.dirname, '../..')
 
@@ -26,11 +36,9 @@ export interface InstalledPackage {
  */
 export function installPackage(): InstalledPackage {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-packed-'))
-  buildPackage(join(folder, 'package'))
-  runNpm(folder, ['pack', './package'])
-  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')
-  const tarball = `./holdfast-${packageJson.version}.tgz`
-  runNpm(folder, ['install', '--offline', '--legacy-peer-deps', tarball])
+  const shared = process.env[packageVariable]
+  if (shared === undefined) installTarball(folder)
+  else copyInstalled(shared, folder)
   for (const peer of Object.keys(packageJson.peerDependencies)) {
     const link = join(folder, 'node_modules', peer)
     mkdirSync(dirname(link), { recursive: true })
@@ -45,6 +53,27 @@ export function installPackage(): InstalledPackage {
     entry: (name) => join(installed, exports[name]?.default ?? `no export ${name}`),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
+}
+
+/** npm installs once for all Nodes that `npm test` runs on: what it installs does not depend on them, and takes long. */
+function copyInstalled(shared: string, folder: string): void {
+  if (!existsSync(shared)) {
+    const own = mkdtempSync(`${shared}-`)
+    installTarball(own)
+    // In one step: whoever finds it finds all of it.
+    renameSync(own, shared)
+  }
+  for (const name of ['node_modules', 'package.json']) {
+    cpSync(join(shared, name), join(folder, name), { recursive: true })
+  }
+}
+
+function installTarball(folder: string): void {
+  buildPackage(join(folder, 'package'))
+  runNpm(folder, ['pack', './package'])
+  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')
+  const tarball = `./holdfast-${packageJson.version}.tgz`
+  runNpm(folder, ['install', '--offline', '--legacy-peer-deps', tarball])
 }
 
 function runNpm(folder: string, args: readonly string[]): void {
