@@ -34,38 +34,32 @@ const longest: readonly string[] = [
   'test/e2e/',
 ]
 
-/** The folders in which a test that needs no database and starts no process gets along without the setup of the others. */
-const light: readonly string[] = ['demo', 'engine', 'providers', 'server', 'store']
+/** The folders whose tests share a process, except for the files that need a database or start processes, */
+const sharing: readonly string[] = ['demo', 'engine', 'providers', 'server', 'store']
 const needsSetup = /postgresUrl|openTestDatabase|ServerProcess|child_process|check-http-rules/
-/** What has a process of its own: it tests what is written once per process, or its support keeps something for one file. */
-const alone: readonly string[] = [
-  'test/conformance/*.test.ts',
+/** and for those that test what is written once per process. */
+const oncePerProcess: readonly string[] = [
   'test/engine/call-names.test.ts',
   'test/engine/stream-text-options.test.ts',
-  'test/examples.test.ts',
-  'test/own-loop.test.ts',
-  'test/packed/*.test.ts',
-  'test/simulation/*.test.ts',
-  'test/sqlite/lost-file.test.ts',
-  'test/torture/*.test.ts',
 ]
-const lightTests: readonly string[] = light
-  .flatMap((folder) =>
-    readdirSync(join(import.meta.dirname, 'test', folder)).map((name) => `test/${folder}/${name}`),
-  )
-  .filter((file) => /\.test\.tsx?$/.test(file) && !alone.includes(file))
-  .filter((file) => !needsSetup.test(readFileSync(join(import.meta.dirname, file), 'utf8')))
-
-/** A worker goes on to the next file only within a project, so that one project follows the other. */
-const projectOrder: readonly string[] = ['alone', 'suite', 'shared', 'unit']
+const notSharing: readonly string[] = [
+  ...sharing
+    .flatMap((folder) =>
+      readdirSync(join(import.meta.dirname, 'test', folder)).map(
+        (name) => `test/${folder}/${name}`,
+      ),
+    )
+    .filter((file) => /\.test\.tsx?$/.test(file))
+    .filter((file) => needsSetup.test(readFileSync(join(import.meta.dirname, file), 'utf8'))),
+  ...oncePerProcess,
+]
 
 /** Begins with what takes longest: a long file that begins last is waited for by every other worker. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rankOf = ({ moduleId, project }: TestSpecification) => {
+    const rankOf = ({ moduleId }: TestSpecification) => {
       const rank = longest.findIndex((path) => moduleId.includes(path))
-      const place = projectOrder.indexOf(project.name) * (longest.length + 1)
-      return place + (rank === -1 ? longest.length : rank)
+      return rank === -1 ? longest.length : rank
     }
     return (await super.sort(files)).toSorted((one, other) => rankOf(one) - rankOf(other))
   }
@@ -91,24 +85,22 @@ export default defineConfig({
       {
         extends: true,
         // The same: each of these files loads the whole engine, and needs neither a database nor a process of its own.
-        test: { name: 'shared', include: [...lightTests], isolate: false },
-      },
-      {
-        extends: true,
-        // These too: a new process for each file takes half a second of the processor, and most take but a few.
         test: {
-          name: 'suite',
-          include: ['test/**/*.test.{ts,tsx}'],
-          exclude: ['test/projects/**', ...alone, ...lightTests],
+          name: 'shared',
+          include: [`test/{${sharing.join()}}/*.test.{ts,tsx}`],
+          exclude: [...notSharing],
           isolate: false,
-          globalSetup: ['test/support/global-setup.ts'],
         },
       },
       {
         extends: true,
         test: {
-          name: 'alone',
-          include: [...alone],
+          name: 'suite',
+          include: [
+            'test/*.test.{ts,tsx}',
+            `test/!(${sharing.join('|')}|projects)/**/*.test.{ts,tsx}`,
+            ...notSharing,
+          ],
           globalSetup: ['test/support/global-setup.ts'],
         },
       },

@@ -30,7 +30,7 @@ const packages = [
   '@ai-sdk/openai-compatible@latest',
   '@ai-sdk/provider@latest',
 ]
-const projects = ['--project=unit', '--project=shared', '--project=suite', '--project=alone']
+const projects = ['--project=unit', '--project=shared', '--project=suite']
 const tests = [
   'src/',
   'test/engine/',

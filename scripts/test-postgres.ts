@@ -67,7 +67,7 @@ function runTests(version: string, env: Readonly<Record<string, string>>): numbe
     .filter((file) => file.endsWith('.test.ts'))
     .filter((file) => ![...onTheirOwn, ...left].some((name) => file === `${name}.test.ts`))
     .map((file) => `test/postgres/${file}`)
-  const args = ['run', '--project=suite', '--project=alone', 'test/conformance/', ...files]
+  const args = ['run', '--project=suite', 'test/conformance/', ...files]
   return runCommand('vitest', args, { cwd: project, env })
 }
 

@@ -55,7 +55,7 @@ const everyStage: readonly Stage[] = [
     run: () =>
       runTests(process.execPath, [
         '--project=unit',
-        ...(values.quick ? [] : ['--project=shared', '--project=suite', '--project=alone']),
+        ...(values.quick ? [] : ['--project=shared', '--project=suite']),
       ]),
   },
   ...(values.quick ? [] : [publicSdkStage(['test/engine/turn', 'test/providers/'])]),

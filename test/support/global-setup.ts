@@ -10,39 +10,18 @@ declare module 'vitest' {
   }
 }
 
-interface Prepared {
-  readonly postgresUrl: string
-  readonly release: () => Promise<void>
-}
-
-/** Two projects need it, and each loads this module anew: what a run has once is with its process. */
-const run = globalThis as { prepared?: { readonly ready: Promise<Prepared>; users: number } }
-
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const prepared = (run.prepared ??= { ready: prepare(), users: 0 })
-  prepared.users++
-  const { postgresUrl, release } = await prepared.ready
-  project.provide('postgresUrl', postgresUrl)
-  return async () => {
-    if (--prepared.users > 0) return
-    delete run.prepared
-    await release()
-  }
-}
-
-async function prepare(): Promise<Prepared> {
   const own = process.env['HOLDFAST_TEST_PG']
   if (own) {
     await assertAnswers(own)
-    return { postgresUrl: own, release: await buildPrograms() }
+    project.provide('postgresUrl', own)
+    return buildPrograms()
   }
   const [server, removePrograms] = await Promise.all([startPostgres(), buildPrograms()])
-  return {
-    postgresUrl: server.url,
-    release: async () => {
-      await removePrograms()
-      await server.stop()
-    },
+  project.provide('postgresUrl', server.url)
+  return async () => {
+    await removePrograms()
+    await server.stop()
   }
 }
 
