@@ -6,18 +6,29 @@ const sliceMs = 8
 /** Called between pieces of long work; returns a promise to await once the slice is used up. */
 export type Pacer = () => Promise<void> | undefined
 
+/** The time that slices are measured with, and how the event loop is left for a moment. */
+export interface PacerTime {
+  readonly now: () => number
+  readonly soon: (call: () => void) => void
+}
+
+const systemTime: PacerTime = {
+  now: () => performance.now(),
+  soon: (call) => void setImmediate(call),
+}
+
 /**
- * Splits long work on the main thread into slices. A source in memory and a synchronous store never leave the
- * microtask queue: without this, an import of 10 MB blocked every stream of the process until it was done
- * (OP7).
+ * Splits long work on the main thread into slices. A source in memory, a synchronous store and a model whose parts are all
+ * there already never leave the microtask queue: without this, an import of 10 MB blocked every stream of the process
+ * until it was done (OP7).
  */
-export function createPacer(): Pacer {
-  let begun = performance.now()
+export function createPacer({ now, soon }: PacerTime = systemTime): Pacer {
+  let begun = now()
   return () => {
-    if (performance.now() - begun < sliceMs) return undefined
+    if (now() - begun < sliceMs) return undefined
     return new Promise((resolve) => {
-      setImmediate(() => {
-        begun = performance.now()
+      soon(() => {
+        begun = now()
         resolve()
       })
     })
