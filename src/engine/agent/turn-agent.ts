@@ -103,6 +103,8 @@ export function createAgentSource(
     }
   }
   const resolve = async (scope: TurnScope, signal?: AbortSignal): Promise<TurnAgent> => {
+    // A run may be stopped before it has done anything.
+    signal?.throwIfAborted()
     const over = Promise.withResolvers<never>()
     const cancel = clock.after(timeoutMs, () =>
       over.reject(new Error(`The agent took longer than ${timeoutMs} ms.`)),
