@@ -67,6 +67,12 @@ async function converse(storm: Storm, random: Random, sending: Sending): Promise
     if (answer?.isWhole === true && answer.turnId !== undefined) {
       return decideUntilEnded(storm, random, threadId, answer.turnId)
     }
+    // Whole and without a turn: a stop has held the message, and it is answered once a person sends it on (IN5).
+    if (answer?.isWhole === true) {
+      storm.coverage.add('held messages sent on')
+      await askJson(`${url}/api/threads/${threadId}/queue/release`, { owner, method: 'POST' })
+      continue
+    }
     const { status = 0, refusal = '' } = answer ?? {}
     storm.coverage.add(
       status < 400 ? 'answers that broke off' : `answers refused: ${status} ${refusal}`,
