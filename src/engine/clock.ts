@@ -63,6 +63,12 @@ export function wait(clock: Clock, ms: number, signal?: AbortSignal): Promise<vo
   })
 }
 
+/** After everything that is ready now: long work that awaits this between its pieces lets others have their turn (OP7). */
+export const nextTurn = (clock: Clock): Promise<void> =>
+  new Promise((resolve) => {
+    clock.soon(resolve)
+  })
+
 /** A pause by this clock, for retries. */
 export const pauseOf =
   (clock: Clock) =>

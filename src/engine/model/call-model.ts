@@ -1,5 +1,6 @@
 import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai'
 import { withDefined } from '../../core/with-defined.ts'
+import { type Clock, nextTurn } from '../clock.ts'
 import type { FileLoader } from '../files/file-loader.ts'
 import { toDeepCall, toDirectCall, toDirectPart } from './direct-part.ts'
 import type { ModelPart, ProviderPart } from './model-part.ts'
@@ -31,6 +32,12 @@ export interface ModelCall {
   readonly around?: LayerCall['around']
 }
 
+/**
+ * The parts that are handled in one turn of the event loop: a provider whose parts are all there already never leaves the
+ * microtask queue, and everybody else would wait until it has ended (OP7).
+ */
+export const mostInTurn = 50
+
 /** `enough`: no further parts of the model are wanted. */
 export type OnPart = (part: ModelPart) => PartResult | Promise<PartResult>
 export type PartResult = 'more' | 'enough'
@@ -39,16 +46,17 @@ export type PartResult = 'more' | 'enough'
  * The only place where a model is called. Parts are delivered in order, each after the previous one has been handled. A
  * callback and not a stream, because most parts are a few characters and are handled synchronously.
  */
-export async function callModel(call: ModelCall, onPart: OnPart): Promise<void> {
+export async function callModel(call: ModelCall, onPart: OnPart, clock: Clock): Promise<void> {
   const { tools, settings } = call
   const layered = await openCall(call)
   // With a tool choice, the SDK itself checks the calls that the model makes, so no part may bypass it.
   const isFree = settings.toolChoice === undefined || settings.toolChoice === 'auto'
   const { providerParts } = layered
   try {
-    for (;;) {
+    for (let read = 1; ; read++) {
       const { done, value } = await providerParts.read()
       if (done) return
+      if (read % mostInTurn === 0) await nextTurn(clock)
       const direct = isFree ? toDirectPart(value, tools) : undefined
       if (direct !== undefined) {
         const verdict = onPart(direct)

@@ -8,7 +8,9 @@ import { planTurnEnd } from '../../core/plan-turn-end.ts'
 import { FencedError } from '../run/append-refusal.ts'
 import { createAnswerMeter } from '../run/answer-meter.ts'
 import { endRun } from '../run/end-run.ts'
+import { nextTurn } from '../clock.ts'
 import type { Engine } from '../engine.ts'
+import { mostInTurn } from '../model/call-model.ts'
 import { isClients, judgeRecording, type StreamEnd } from './judge-recording.ts'
 import { type RecordedPart, type RecordedSource, toRecordedParts } from './recorded-parts.ts'
 import { createRecorder, planBegun, type RecorderParts } from './recorder.ts'
@@ -80,8 +82,9 @@ export function startRecording(parts: RecordingParts): Recorded {
     const iterator = toRecordedParts(source)
     let streamEnd: StreamEnd = { finishReason: null, isAborted: false }
     let isOver = false
-    for (;;) {
+    for (let count = 1; ; count++) {
       const read = await nextPart(iterator, isOver)
+      if (count % mostInTurn === 0) await nextTurn(clock)
       if (typeof read === 'string') {
         // The host application's loop is cancelled by closing its stream; it is not awaited.
         closeSource(iterator)

@@ -1,5 +1,7 @@
 import type { Call, CallOutcome } from '../../core/call.ts'
 import type { NewTurnEvent } from '../../core/event.ts'
+import type { CallId } from '../../core/ids.ts'
+import type { Json } from '../../core/json.ts'
 import { executeTool, type ToolRun } from './execute-tool.ts'
 import { hasLargeFile, offloadFiles } from '../files/offload-files.ts'
 import { type Run, scopeOf } from './run-context.ts'
@@ -69,6 +71,22 @@ function withinTurn(run: Run, room: Room, outcome: CallOutcome): CallOutcome {
   return outcome
 }
 
+/** What an event costs beside its content. */
+const charsOfEvent = 100
+
+/**
+ * Each preliminary result is stored until the turn ends, so one call has as many characters of them as a turn has in all.
+ * Those after that are not shown; the result is (ST4c).
+ */
+function createProgress({ ledger, turnId, clock, options }: Run, callId: CallId) {
+  let left = options.maxTurnChars
+  return (output: Json): void => {
+    left -= charsOfJson(output) + charsOfEvent
+    if (left < 0) return
+    ledger.push({ type: 'call-progressed', turnId, at: clock.now(), callId, output })
+  }
+}
+
 async function runCall(run: Run, call: Call, room: Room): Promise<void> {
   const { toolbox } = run.agent
   const tool = toolbox.find(call.name)
@@ -85,14 +103,7 @@ async function runCall(run: Run, call: Call, room: Room): Promise<void> {
     clock: run.clock,
     toErrorOutcome: (error) => run.failureTexts.ofTool(call, error),
     maxResultChars: run.options.maxResultChars,
-    onProgress: (output) =>
-      run.ledger.push({
-        type: 'call-progressed',
-        turnId: run.turnId,
-        at: run.clock.now(),
-        callId,
-        output,
-      }),
+    onProgress: createProgress(run, callId),
   }
   const returned = await run.hooks.inside({ callId }, () =>
     run.lifecycle.toolRun(call, run.prompt, () => executeTool(work)),
