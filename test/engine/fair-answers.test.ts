@@ -9,15 +9,15 @@ import { createFixture, gate, messageId } from './fixture.ts'
 /** How many turns of the event loop others have had while it went on. */
 async function countTurns(work: () => Promise<unknown>): Promise<number> {
   let turns = 0
-  let isOver = false
+  const over = new AbortController()
   const others = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       await setImmediate()
       turns++
     }
   })()
   await work()
-  isOver = true
+  over.abort()
   await others
   return turns
 }

@@ -352,6 +352,24 @@ describe('a turn as a whole', () => {
     expect([...callsOf(await fixture.last())].length).toBeGreaterThan(before)
   })
 
+  it('[ST4c] keeps the beginning of an error that is as long as a page of another server', async () => {
+    const fail = tool({
+      inputSchema: z.object({}),
+      execute: (): string => {
+        throw new Error(`It said: ${'x'.repeat(1_000_000)}`)
+      },
+    })
+    const fixture = await createFixture(
+      ({ index }) => (index === 0 ? [{ call: 'fail', input: {} }] : [{ text: 'ok' }]),
+      { tools: { fail } },
+    )
+    const turn = await fixture.ask('go')
+    expect(JSON.stringify(turn)).toContain('It said: xxx')
+    expect(chars(turn)).toBeLessThan(20_000)
+    expect(JSON.stringify(fixture.calls.at(-1)?.prompt).length).toBeLessThan(20_000)
+    expect(JSON.stringify(fixture.log).length).toBeLessThan(30_000)
+  })
+
   it('[ST4c] of many long results fails those that it has no room for, and goes on', async () => {
     const give = tool({ inputSchema: z.object({}), execute: () => 'y'.repeat(1_500) })
     const fixture = await createFixture(

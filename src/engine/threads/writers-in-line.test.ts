@@ -9,7 +9,7 @@ function createThread() {
   let attempts = 0
   return {
     attempts: () => attempts,
-    async write(): Promise<number | 'stale'> {
+    write: async (): Promise<number | 'stale'> => {
       attempts++
       const read = seq
       await setImmediate()
@@ -46,7 +46,7 @@ it('[LG1 OP7] a writer that waits for too long for another goes on without it', 
   const thread = createThread()
   let hold = false
   const stuck = () => {
-    const result = hold ? new Promise<never>(() => undefined) : Promise.resolve('stale' as const)
+    const result = hold ? Promise.withResolvers<never>().promise : Promise.resolve('stale' as const)
     hold = true
     return result
   }
