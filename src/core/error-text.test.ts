@@ -25,6 +25,7 @@ it.each<readonly [thrown: unknown, text: string]>([
   [new AggregateError([new Error('one'), 'two', null], 'all failed'), 'all failed; one; two'],
   [new AggregateError([new Error('one'), new Error('one')]), 'one'],
   ['just words', 'just words'],
+  [new Error('y'.repeat(1_000_000)), `${'y'.repeat(10_000)} …`],
   ['  ', ''],
   ['{"error":{"message":"inside"}}', 'inside'],
   [new Error('{"error": "overloaded"}'), 'overloaded'],

@@ -1,6 +1,12 @@
 /** The most characters that are printed of a thrown value that has no message. */
 const longest = 1_000
 const deepestCause = 4
+/** An error may contain a whole response of another server; it is stored, logged and sent to the model (OP7). */
+const longestText = 10_000
+
+/** The beginning of an error text that is longer than anybody reads. */
+export const cutErrorText = (text: string): string =>
+  text.length <= longestText ? text : `${text.slice(0, longestText).toWellFormed()} …`
 
 /**
  * A readable text for anything that was thrown: errors, strings, JSON bodies of other servers, null. Empty
@@ -8,7 +14,7 @@ const deepestCause = 4
  */
 export function errorTextOfThrown(thrown: unknown): string {
   try {
-    return describe(thrown, 0)
+    return cutErrorText(describe(thrown, 0))
   } catch {
     // A getter or a proxy that throws has no readable text.
     return ''

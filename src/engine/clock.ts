@@ -1,3 +1,5 @@
+import { createPacer, type Pacer } from '../store/pacer.ts'
+
 /** Time as the engine sees it. The simulation replaces it. */
 export interface Clock {
   readonly now: () => number
@@ -63,11 +65,15 @@ export function wait(clock: Clock, ms: number, signal?: AbortSignal): Promise<vo
   })
 }
 
-/** After everything that is ready now: long work that awaits this between its pieces lets others have their turn (OP7). */
+/** After everything that is ready now: work that awaits this lets others have their turn (OP7). */
 export const nextTurn = (clock: Clock): Promise<void> =>
   new Promise((resolve) => {
     clock.soon(resolve)
   })
+
+/** Pauses of long work, by this clock. */
+export const pacerOf = (clock: Clock): Pacer =>
+  createPacer({ now: () => elapsedMs(clock), soon: clock.soon })
 
 /** A pause by this clock, for retries. */
 export const pauseOf =

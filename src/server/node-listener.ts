@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import { checkOptions } from '../core/check-options.ts'
 import { type ByteStream, byteStreamOf } from '../engine/follow/byte-stream.ts'
@@ -86,6 +86,32 @@ export function toNodeListener(
     void serve(handler, { incoming, passed: incoming, body: undefined }, outgoing, stallMs, onError)
 }
 
+/** The requests of one connection that wait for their responses: nearly every client sends one at a time. */
+const mostAhead = 10
+
+const ahead = new WeakMap<Socket, number>()
+
+/**
+ * Node passes on every request of a connection as soon as it arrives, and holds the responses until they can be sent in
+ * order. A connection that is used to send a thousand of them and to read nothing is closed: each would be built and held
+ * (OP7a).
+ */
+function isTooFarAhead(
+  { socket, httpVersionMajor }: IncomingMessage,
+  outgoing: ServerResponse,
+): boolean {
+  // Later versions send responses in any order, and have bounds of their own.
+  if (httpVersionMajor > 1) return false
+  // What had arrived before the connection was closed is passed on all the same.
+  if (socket.destroyed) return true
+  const count = (ahead.get(socket) ?? 0) + 1
+  ahead.set(socket, count)
+  outgoing.on('close', () => ahead.set(socket, (ahead.get(socket) ?? 1) - 1))
+  if (count <= mostAhead) return false
+  socket.destroy()
+  return true
+}
+
 /** A request as Node or a framework built on it passes it. */
 export interface NodeArrival {
   readonly incoming: IncomingMessage & {
@@ -109,6 +135,7 @@ export async function serve(
   onError: (error: unknown) => void,
 ): Promise<void> {
   const { incoming } = arrival
+  if (isTooFarAhead(incoming, outgoing)) return
   const gone = new AbortController()
   outgoing.on('close', () => gone.abort())
   try {

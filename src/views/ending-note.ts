@@ -52,7 +52,7 @@ function cutOffText(limit: AnswerLimit | undefined): string {
 
 const things: Readonly<Record<AnswerLimit['what'], string>> = {
   text: 'characters of text',
-  arguments: 'characters of a call’s arguments',
+  arguments: 'characters of arguments',
   files: 'characters of files',
   calls: 'calls',
   parts: 'parts',

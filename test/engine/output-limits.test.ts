@@ -50,6 +50,61 @@ const endless: readonly (readonly [
     (index) => [{ type: 'tool-input-start', id: `c${index}`, toolName: 'echo' }],
   ],
   [
+    'calls with long arguments',
+    'arguments',
+    (index) => [
+      {
+        type: 'tool-call',
+        toolCallId: `c${index}`,
+        toolName: 'echo',
+        input: JSON.stringify({ value: 'x'.repeat(450) }),
+      },
+    ],
+  ],
+  [
+    'calls whose arguments come at their end',
+    'arguments',
+    (index) => [
+      { type: 'tool-input-start', id: `c${index}`, toolName: 'echo' },
+      {
+        type: 'tool-call',
+        toolCallId: `c${index}`,
+        toolName: 'echo',
+        input: JSON.stringify({ value: 'x'.repeat(450) }),
+      },
+    ],
+  ],
+  [
+    'what a provider attaches to texts',
+    'arguments',
+    (index) => [
+      { ...start('text', `t${index}`), providerMetadata: { a: { b: 'x'.repeat(100) } } },
+      delta('text', 'a', `t${index}`),
+      { type: 'text-end', id: `t${index}` },
+    ],
+  ],
+  [
+    'what a provider attaches to the ends of texts',
+    'arguments',
+    (index) => [
+      start('reasoning', `t${index}`),
+      delta('reasoning', 'a', `t${index}`),
+      {
+        type: 'reasoning-end',
+        id: `t${index}`,
+        providerMetadata: { a: { signature: 'x'.repeat(100) } },
+      },
+    ],
+  ],
+  [
+    'what a provider attaches to one text, more each time',
+    'arguments',
+    (index) =>
+      index === 0
+        ? [start('text')]
+        : [{ ...delta('text', 'a'), providerMetadata: { a: { b: 'x'.repeat(10 * index) } } }],
+  ],
+  [
     'sources',
     'text',
     (index) => [
@@ -92,6 +147,11 @@ function delta(kind: 'text' | 'reasoning', text: string, id = '1'): EndlessPart 
   return { type: `${kind}-delta`, id, delta: text }
 }
 
+const usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 1, text: 1, reasoning: undefined },
+}
+
 const small = { maxTextChars: 1_001, maxArgumentChars: 501, maxCalls: 7, maxResultChars: 2_000 }
 
 const limitOf = ({ progress }: Turn) =>
@@ -126,6 +186,20 @@ describe('an answer without an end', () => {
       })
     },
   )
+
+  it('[ST4a] what a provider attaches again with each delta counts once', async () => {
+    const note = { a: { id: 'x'.repeat(100) } }
+    const model = endlessModel((index) =>
+      index === 0
+        ? [start('text')]
+        : index < 1_000
+          ? [{ ...delta('text', 'a'), providerMetadata: note }]
+          : [{ type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage }],
+    )
+    const fixture = await createFixture(() => [], { model, ...small })
+    const turn = await fixture.ask('go')
+    expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
+  })
 
   it('[ST4a] keeps all that fits, and not a letter more', async () => {
     const model = endlessModel((index) => (index === 0 ? [start('text')] : [delta('text', '123')]))
@@ -276,6 +350,24 @@ describe('a turn as a whole', () => {
     await fixture.holdfast.continue(fixture.threadId)
     await fixture.holdfast.settled()
     expect([...callsOf(await fixture.last())].length).toBeGreaterThan(before)
+  })
+
+  it('[ST4c] keeps the beginning of an error that is as long as a page of another server', async () => {
+    const fail = tool({
+      inputSchema: z.object({}),
+      execute: (): string => {
+        throw new Error(`It said: ${'x'.repeat(1_000_000)}`)
+      },
+    })
+    const fixture = await createFixture(
+      ({ index }) => (index === 0 ? [{ call: 'fail', input: {} }] : [{ text: 'ok' }]),
+      { tools: { fail } },
+    )
+    const turn = await fixture.ask('go')
+    expect(JSON.stringify(turn)).toContain('It said: xxx')
+    expect(chars(turn)).toBeLessThan(20_000)
+    expect(JSON.stringify(fixture.calls.at(-1)?.prompt).length).toBeLessThan(20_000)
+    expect(JSON.stringify(fixture.log).length).toBeLessThan(30_000)
   })
 
   it('[ST4c] of many long results fails those that it has no room for, and goes on', async () => {

@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
-import { describe, expect, it } from 'vitest'
+import { listen } from 'holdfast/server'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { startChatServer } from './chat-server.ts'
 
 const hello = () => startChatServer(() => [{ text: 'Hello.' }])
@@ -81,4 +83,31 @@ it('[HT2] keeps what it answers out of caches', async () => {
     expect(response.headers.get('cache-control')).toBe('no-store')
     await response.text()
   }
+})
+
+it('[OP7a] closes a connection whose requests run far ahead of their responses, and no other', async () => {
+  let begun = 0
+  const waiting = Promise.withResolvers<Response>()
+  const handler = () => {
+    begun++
+    return begun > 5 ? waiting.promise : Promise.resolve(new Response('fine'))
+  }
+  const server = await listen(handler, { port: 0, host: '127.0.0.1' })
+  onTestFinished(() => server.close())
+  const { port, hostname } = new URL(server.url)
+  const open = (count: number) => {
+    const socket = connect(Number(port), hostname).on('error', () => undefined)
+    socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(count))
+    return socket
+  }
+  const few = open(5)
+  let text = ''
+  for await (const data of few) {
+    text += String(data)
+    if (text.split('fine').length === 6) break
+  }
+  expect(begun).toBe(5)
+  await once(open(1_000).resume(), 'close')
+  expect(begun).toBe(15)
+  waiting.resolve(new Response('late'))
 })

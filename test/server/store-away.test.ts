@@ -4,6 +4,7 @@ import { sqlite } from 'holdfast/sqlite'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import pg from 'pg'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { readSse } from '../../src/client/read-sse.ts'
 import { createDatabase } from '../support/create-database.ts'
@@ -113,6 +114,33 @@ async function unreachable(): Promise<Trouble> {
   }
 }
 
+/** A real PostgreSQL whose database takes no connections, as while it is restored or renamed. */
+async function closedDatabase(): Promise<Trouble> {
+  const database = await createDatabase(inject('postgresUrl'))
+  const name = new URL(database.url).pathname.slice(1)
+  const admin = new pg.Client({ connectionString: inject('postgresUrl') })
+  await admin.connect()
+  const store = postgres(database.url)
+  onTestFinished(async () => {
+    await store.close()
+    await admin.end()
+    await database.drop()
+  })
+  const allow = (isAllowed: boolean) =>
+    admin.query(`alter database ${name} allow_connections ${String(isAllowed)}`)
+  return {
+    code: 'store-unreachable',
+    store,
+    async begin() {
+      await allow(false)
+      await admin.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
+      )
+    },
+    end: async () => void (await allow(true)),
+  }
+}
+
 const post = (server: ChatServer, thread: string, text: string) =>
   fetch(`${server.url}/api/chat`, {
     method: 'POST',
@@ -142,6 +170,7 @@ describe.each([
   ['refuses every write', refusing],
   ['is locked by another process', locked],
   ['cannot be reached', unreachable],
+  ['takes no connections', closedDatabase],
 ])('while the store %s', (_, cause) => {
   it('[LG3a] clients hear of it within 2 s, new messages get 503, and the turn goes on after', async () => {
     const trouble = await cause()

@@ -12,9 +12,8 @@ import type { MessageVersion } from '../../core/versions.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import type { WhenBusy } from '../../protocol/chat-body.ts'
 import type { ThreadToCreate } from '../../store/plan-commit.ts'
-import { retryWhileStale } from '../../store/retry-while-stale.ts'
+import { retryInLine } from '../threads/writers-in-line.ts'
 import { noModel } from '../agent/no-model.ts'
-import { pauseOf } from '../clock.ts'
 import type { Begin, Engine, Work } from '../engine.ts'
 import { takeOver } from '../run/recover.ts'
 import { stopRun } from '../run/stop.ts'
@@ -81,7 +80,7 @@ export async function beginAnswer(
 ): Promise<SendResult> {
   if (work === undefined && !engine.agents.canAnswer) throw noModel()
   const recorded = work === undefined ? {} : ({ recorded: true } as const)
-  return retryWhileStale(pauseOf(engine.clock), async (): Promise<SendResult | 'stale'> => {
+  return retryInLine(engine, threadId, async (): Promise<SendResult | 'stale'> => {
     const planned = await plan()
     if (planned === null) return 'stale'
     if ('kind' in planned) return planned

@@ -7,13 +7,12 @@ import { withDefined } from '../../core/with-defined.ts'
 import { parseUserParts } from '../../protocol/chat-body.ts'
 import { checkNames } from '../options/check-names.ts'
 import { endFromOutside } from '../run/end-from-outside.ts'
-import { pauseOf } from '../clock.ts'
 import type { Engine } from '../engine.ts'
 import { noModel } from '../agent/no-model.ts'
 import { checkRoom } from './queue-input.ts'
 import { hasJoined } from './sent-before.ts'
 import { readDownTo } from '../threads/read-latest.ts'
-import { retryWhileStale } from '../../store/retry-while-stale.ts'
+import { retryInLine } from '../threads/writers-in-line.ts'
 import { findThread, type ThreadScope } from '../threads/threads.ts'
 import { toGivenJson } from '../to-json.ts'
 
@@ -59,7 +58,7 @@ export function createQueues(engine: Engine): Queues {
     scope: ThreadScope | undefined,
     plan: (queue: InputQueue, id: ThreadId, ownerId: OwnerId) => Promise<readonly NewEvent[]>,
   ): Promise<InputQueue | null> =>
-    retryWhileStale(pauseOf(clock), async () => {
+    retryInLine(engine, threadId, async () => {
       const thread = await findThread(store, threadId, scope)
       if (thread === null) return null
       const { id, ownerId, queue, seq: expectedSeq } = thread
@@ -106,7 +105,7 @@ export function createQueues(engine: Engine): Queues {
     },
 
     release: (threadId, scope) =>
-      retryWhileStale(pauseOf(clock), async () => {
+      retryInLine(engine, threadId, async () => {
         const thread = await findThread(store, threadId, scope)
         if (thread === null) return null
         const { id, ownerId, queue } = thread

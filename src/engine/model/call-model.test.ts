@@ -68,10 +68,11 @@ async function ours(model: LanguageModel, settings: CallSettings): Promise<reado
     signal,
     files,
   }
-  await callModel(call, (part) => {
+  const take = (part: ModelPart) => {
     taken.push(part)
-    return 'more'
-  })
+    return 'more' as const
+  }
+  await callModel(call, take, systemClock)
   return taken
 }
 
@@ -296,7 +297,7 @@ describe.each(['found', 'public'] as const)('on the %s path', (path) => {
     let taken = 0
     const base = { model, instructions: undefined, messages, tools, toolsContext: {} }
     const call = { ...base, settings: {}, signal, files }
-    await callModel(call, () => (++taken < 3 ? 'more' : 'enough'))
+    await callModel(call, () => (++taken < 3 ? 'more' : 'enough'), systemClock)
     expect([taken, cancelled]).toEqual([3, true])
   })
 })

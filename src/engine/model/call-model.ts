@@ -1,5 +1,6 @@
 import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai'
 import { withDefined } from '../../core/with-defined.ts'
+import { type Clock, pacerOf } from '../clock.ts'
 import type { FileLoader } from '../files/file-loader.ts'
 import { toDeepCall, toDirectCall, toDirectPart } from './direct-part.ts'
 import type { ModelPart, ProviderPart } from './model-part.ts'
@@ -31,6 +32,12 @@ export interface ModelCall {
   readonly around?: LayerCall['around']
 }
 
+/**
+ * After so many parts it is asked whether others need their turn: a provider whose parts are all there already never leaves
+ * the microtask queue, and everybody else would wait until it has ended (OP7).
+ */
+export const partsAtOnce = 50
+
 /** `enough`: no further parts of the model are wanted. */
 export type OnPart = (part: ModelPart) => PartResult | Promise<PartResult>
 export type PartResult = 'more' | 'enough'
@@ -39,16 +46,18 @@ export type PartResult = 'more' | 'enough'
  * The only place where a model is called. Parts are delivered in order, each after the previous one has been handled. A
  * callback and not a stream, because most parts are a few characters and are handled synchronously.
  */
-export async function callModel(call: ModelCall, onPart: OnPart): Promise<void> {
+export async function callModel(call: ModelCall, onPart: OnPart, clock: Clock): Promise<void> {
   const { tools, settings } = call
   const layered = await openCall(call)
   // With a tool choice, the SDK itself checks the calls that the model makes, so no part may bypass it.
   const isFree = settings.toolChoice === undefined || settings.toolChoice === 'auto'
   const { providerParts } = layered
+  const pace = pacerOf(clock)
   try {
-    for (;;) {
+    for (let read = 1; ; read++) {
       const { done, value } = await providerParts.read()
       if (done) return
+      if (read % partsAtOnce === 0) await pace()
       const direct = isFree ? toDirectPart(value, tools) : undefined
       if (direct !== undefined) {
         const verdict = onPart(direct)

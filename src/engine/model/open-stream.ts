@@ -77,7 +77,7 @@ async function withTimeLimit(
   onPart: OnPart,
 ): Promise<void> {
   const { firstChunkMs, chunkMs } = agent.timeout
-  if (firstChunkMs === undefined && chunkMs === undefined) return callModel(call, onPart)
+  if (firstChunkMs === undefined && chunkMs === undefined) return callModel(call, onPart, clock)
   const late = new AbortController()
   const expired = Promise.withResolvers<never>()
   // One timer, set again when it fires and a part has arrived since: most parts are a few characters, and a timer for
@@ -105,11 +105,12 @@ async function withTimeLimit(
   watch()
   try {
     const signal = AbortSignal.any([call.signal, late.signal])
-    const called = callModel({ ...call, signal }, (part) => {
+    const received: OnPart = (part) => {
       if (late.signal.aborted) return 'enough'
       onReceived(part)
       return onPart(part)
-    })
+    }
+    const called = callModel({ ...call, signal }, received, clock)
     called.catch(() => undefined)
     await Promise.race([called, expired.promise])
   } finally {

@@ -1,4 +1,5 @@
 import type { TextStreamPart, ToolSet } from 'ai'
+import { cutErrorText } from '../../core/error-text.ts'
 import { isJsonObject } from '../../core/json.ts'
 import type { ItemPart } from '../../core/message.ts'
 import { withDefined } from '../../core/with-defined.ts'
@@ -208,7 +209,7 @@ function toParts(chunk: StreamChunk, hasCalls: boolean): readonly object[] | und
     }
     case 'error':
       return 'errorText' in chunk
-        ? [{ type, error: new WordedError(textOf(chunk['errorText'])) }]
+        ? [{ type, error: new WordedError(cutErrorText(textOf(chunk['errorText']))) }]
         : undefined
     default:
       return undefined

@@ -8,7 +8,9 @@ import { planTurnEnd } from '../../core/plan-turn-end.ts'
 import { FencedError } from '../run/append-refusal.ts'
 import { createAnswerMeter } from '../run/answer-meter.ts'
 import { endRun } from '../run/end-run.ts'
+import { pacerOf } from '../clock.ts'
 import type { Engine } from '../engine.ts'
+import { partsAtOnce } from '../model/call-model.ts'
 import { isClients, judgeRecording, type StreamEnd } from './judge-recording.ts'
 import { type RecordedPart, type RecordedSource, toRecordedParts } from './recorded-parts.ts'
 import { createRecorder, planBegun, type RecorderParts } from './recorder.ts'
@@ -80,8 +82,10 @@ export function startRecording(parts: RecordingParts): Recorded {
     const iterator = toRecordedParts(source)
     let streamEnd: StreamEnd = { finishReason: null, isAborted: false }
     let isOver = false
-    for (;;) {
+    const pace = pacerOf(clock)
+    for (let count = 1; ; count++) {
       const read = await nextPart(iterator, isOver)
+      if (count % partsAtOnce === 0) await pace()
       if (typeof read === 'string') {
         // The host application's loop is cancelled by closing its stream; it is not awaited.
         closeSource(iterator)

@@ -4,7 +4,7 @@ import { callsOf } from '../../core/message.ts'
 import type { EngineOptions } from '../options/options.ts'
 import type { RecordedPart } from '../record/recorded-parts.ts'
 import type { ModelPart } from '../model/model-part.ts'
-import { charsIn, charsOfJson } from './turn-size.ts'
+import { charsAttached, charsIn, charsOfJson } from './turn-size.ts'
 
 export type MeterOptions = Pick<
   EngineOptions,
@@ -31,9 +31,17 @@ type MeteredPart = ModelPart | RecordedPart
  */
 const mostParts = 10_000
 
+/**
+ * The arguments of all calls of a turn, and what providers attach to its parts, have this many times the characters that
+ * one call's arguments may have: a page leaves out large results, but never these (OP7a).
+ */
+const mostAttached = 4
+
 /** What a turn contains already, in the units of the meter. */
 export interface Used {
   readonly text: number
+  /** Characters of arguments and of providers' metadata. */
+  readonly attached: number
   readonly files: number
   readonly parts: number
   readonly calls: number
@@ -41,23 +49,24 @@ export interface Used {
   readonly chars: number
 }
 
-export const nothingUsed: Used = { text: 0, files: 0, parts: 0, calls: 0, chars: 0 }
+export const nothingUsed: Used = { text: 0, attached: 0, files: 0, parts: 0, calls: 0, chars: 0 }
 
 /**
  * Counts the whole stored turn, so that neither a further step nor a takeover by another process restarts the
  * count.
  */
 export function usedBy(turn: Turn): Used {
-  let [text, files, parts] = [0, 0, 0]
+  let [text, attached, files, parts] = [0, 0, 0, 0]
   for (const step of turn.steps) {
     for (const part of step.parts) {
+      attached += charsAttached(part)
       if (part.type === 'call') continue
       parts += 1
       if (part.type === 'text' || part.type === 'reasoning') text += part.text.length
       else if (part.type === 'file' || part.type === 'reasoning-file') files += part.url.length
     }
   }
-  return { text, files, parts, calls: callsOf(turn).length, chars: charsIn(turn) }
+  return { text, attached, files, parts, calls: callsOf(turn).length, chars: charsIn(turn) }
 }
 
 /**
@@ -76,8 +85,12 @@ export function createAnswerMeter(
   let partsLeft = mostParts - before.parts + allowed.parts
   let callsLeft = maxCalls - before.calls + allowed.calls
   let charsLeft = maxTurnChars - before.chars + allowed.chars
+  const attachable = mostAttached * maxArgumentChars
+  let attachedLeft = attachable - before.attached + allowed.attached
   /** For each call whose arguments are streaming, how many characters may still arrive. */
   const argumentsLeft = new Map<string, number>()
+  /** The characters of the metadata that each text has so far: what comes with a later delta replaces it. */
+  const metadataOfText = new Map<string, number>()
 
   const over = (what: AnswerLimit['what'], most: number) => ({ limit: { what, most }, rest: null })
   const countPart = () => (--partsLeft < 0 ? over('parts', mostParts) : null)
@@ -132,16 +145,15 @@ export function createAnswerMeter(
         return null
     }
   }
-  /** The characters that the part adds to the whole turn. Streamed arguments were counted delta by delta. */
+  /** The characters that the part adds to the whole turn, beside its metadata. */
   const charsOf = (part: MeteredPart): number => {
     switch (part.type) {
       case 'text-delta':
       case 'reasoning-delta':
         return part.text.length
       case 'tool-input-delta':
-        return part.delta.length
       case 'tool-call':
-        return argumentsLeft.has(part.toolCallId) ? 0 : charsOfJson(part.input)
+        return charsOfArguments(part)
       case 'tool-result':
         return charsOfJson(part.output)
       case 'file':
@@ -155,17 +167,42 @@ export function createAnswerMeter(
         return 0
     }
   }
+  const charsOfArguments = (part: MeteredPart): number => {
+    if (part.type === 'tool-input-delta') return part.delta.length
+    if (part.type !== 'tool-call') return 0
+    // Streamed arguments were counted delta by delta.
+    const left = argumentsLeft.get(part.toolCallId) ?? maxArgumentChars
+    return Math.max(0, charsOfJson(part.input) - (maxArgumentChars - left))
+  }
+  /** How many more characters of metadata the turn has with this part. */
+  const growthOf = (part: MeteredPart, metadata: number): number => {
+    if (!isOfText(part)) return metadata
+    const before = part.type.endsWith('-start') ? 0 : (metadataOfText.get(part.id) ?? 0)
+    metadataOfText.set(part.id, metadata)
+    return Math.max(0, metadata - before)
+  }
 
   return {
     count(part) {
-      const chars = charsOf(part)
+      const { providerMetadata } = part as { readonly providerMetadata?: unknown }
+      const metadata = providerMetadata == null ? 0 : charsOfJson(providerMetadata)
+      const chars = charsOf(part) + metadata
+      attachedLeft -= charsOfArguments(part) + (metadata === 0 ? 0 : growthOf(part, metadata))
       const overrun = countKind(part)
       if (overrun !== null) return overrun
+      if (attachedLeft < 0) return over('arguments', attachable)
       charsLeft -= chars
       return charsLeft < 0 ? over('turn', maxTurnChars) : null
     },
   }
 }
+
+type TextPart = Extract<
+  MeteredPart,
+  { readonly type: `${'text' | 'reasoning'}-${string}`; readonly id: string }
+>
+const isOfText = (part: MeteredPart): part is TextPart =>
+  /^(?:text|reasoning)-(?:start|delta|end)$/.test(part.type)
 
 /** Cuts no surrogate pair in half: one half alone is not valid text. */
 function cutBy(text: string, chars: number): string {

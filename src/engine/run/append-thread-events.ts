@@ -1,8 +1,7 @@
 import type { NewThreadEvent } from '../../core/event.ts'
 import type { ThreadId } from '../../core/ids.ts'
-import { pauseOf } from '../clock.ts'
 import type { Engine } from '../engine.ts'
-import { retryWhileStale } from '../../store/retry-while-stale.ts'
+import { retryInLine } from '../threads/writers-in-line.ts'
 
 /**
  * Appends events of the thread itself at its current seq, whatever that is by then. False if there is no such
@@ -13,7 +12,7 @@ export async function appendThreadEvents(
   threadId: ThreadId,
   events: readonly NewThreadEvent[],
 ): Promise<boolean> {
-  return retryWhileStale(pauseOf(clock), async () => {
+  return retryInLine({ store, clock }, threadId, async () => {
     const thread = await store.readThread(threadId)
     if (thread === null) return false
     const { kind } = await append({ threadId, events, expectedSeq: thread.seq })

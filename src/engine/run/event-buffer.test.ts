@@ -113,6 +113,36 @@ describe('deltas of text', () => {
   })
 })
 
+describe('progress', () => {
+  const progressed = (id: string, output: number): NewTurnEvent => ({
+    ...base,
+    type: 'call-progressed',
+    callId: parseCallId(id),
+    output,
+  })
+  const cases: readonly Case[] = [
+    ['of a call is the newest', [progressed('a', 1), progressed('a', 2)], [[progressed('a', 2)]]],
+    [
+      'of each call is its own',
+      [progressed('a', 1), text('x', 'y'), progressed('b', 2), progressed('a', 3)],
+      [[progressed('a', 3), text('x', 'y'), progressed('b', 2)]],
+    ],
+    [
+      'that has left the buffer is not replaced',
+      [progressed('a', 1), '|', progressed('a', 2)],
+      [[progressed('a', 1)], [progressed('a', 2)]],
+    ],
+    [
+      'stays in its place when another call has become complete before it',
+      [announced('c'), input('c', '{}'), progressed('a', 1), recorded('c'), progressed('a', 2)],
+      [[recorded('c'), progressed('a', 1), progressed('a', 2)]],
+    ],
+  ]
+  it.each(cases)('[CL10 OP7] %s', (_, actions, expected) => {
+    expect(commitsOf(actions)).toEqual(expected)
+  })
+})
+
 describe('a surrogate pair', () => {
   const cases: readonly Case[] = [
     ['in one piece is nothing special', [text('a', pair), '|'], [[text('a', pair)], []]],

@@ -2,8 +2,9 @@ import type { NewTurnEvent } from '../../core/event.ts'
 
 /**
  * Events that wait for the next commit. Adjacent deltas of one text are merged, half of a surrogate pair at the end
- * of a delta waits for its other half (LG8), and a call that became complete before its beginning was committed is
- * one event instead of a beginning, deltas and a complete call.
+ * of a delta waits for its other half (LG8), a call that became complete before its beginning was committed is
+ * one event instead of a beginning, deltas and a complete call, and of the progress of a call only the newest waits
+ * (CL10): a tool that is faster than the disk would fill the memory.
  */
 export interface EventBuffer {
   readonly size: number
@@ -22,6 +23,7 @@ export interface EventBuffer {
 }
 
 type Mutable<Item> = { -readonly [Key in keyof Item]: Item[Key] }
+type Progressed = Extract<NewTurnEvent, { readonly type: 'call-progressed' }>
 type Recorded = Extract<NewTurnEvent, { readonly type: 'call-recorded' }>
 type Piece = Extract<NewTurnEvent, { readonly delta: string }>
 const isPiece = (event: NewTurnEvent): event is Piece => 'delta' in event
@@ -36,6 +38,8 @@ const endsInHalf = (text: string): boolean => {
 export function createEventBuffer(): EventBuffer {
   let events: NewTurnEvent[] = []
   const halves = new Map<string, string>()
+  // Where the progress of each call waits.
+  const progress = new Map<string, number>()
   // The last event, as long as it has not left this buffer: then further deltas are merged into it.
   let open: Mutable<Piece> | null = null
   let revision = 0
@@ -68,7 +72,8 @@ export function createEventBuffer(): EventBuffer {
     push(event) {
       if (!isPiece(event)) {
         if (event.type === 'text-ended') release(event)
-        if (event.type !== 'call-recorded' || !replaceBeginning(event)) add(event)
+        if (event.type === 'call-progressed') addProgress(event)
+        else if (event.type !== 'call-recorded' || !replaceBeginning(event)) add(event)
         return
       }
       // Nearly always: no half of a pair is waiting, and this delta does not end in one.
@@ -96,15 +101,28 @@ export function createEventBuffer(): EventBuffer {
     restore(drained) {
       open = null
       revision++
+      progress.clear()
       events = [...drained, ...events]
     },
     drain() {
       open = null
       revision++
+      progress.clear()
       const drained = events
       events = []
       return drained
     },
+  }
+
+  function addProgress(event: Progressed): void {
+    const place = progress.get(event.callId)
+    if (place === undefined) {
+      progress.set(event.callId, events.length)
+      add(event)
+    } else {
+      events[place] = event
+      revision++
+    }
   }
 
   /** Replaces the beginning of a call by the complete call, at the same position; other events in between stay. */
@@ -119,6 +137,8 @@ export function createEventBuffer(): EventBuffer {
     const call = begun.call.dynamic === true ? { ...origin, dynamic: true as const } : origin
     const after = events.splice(start)
     revision++
+    // Their places have changed.
+    progress.clear()
     events.push({ ...event, call })
     for (const other of after.slice(1)) {
       const isPieceOfIt = other.type === 'call-input-appended' && other.callId === event.callId

@@ -4,7 +4,7 @@ import { toReadableThrown } from '../../core/error-text.ts'
 import type { Json } from '../../core/json.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import type { CallScope } from '../call-scope.ts'
-import type { Clock } from '../clock.ts'
+import { type Clock, nextTurn } from '../clock.ts'
 import { toResultJson, UnstorableError } from '../to-json.ts'
 
 export interface ToolRun {
@@ -98,6 +98,8 @@ async function execute(run: ToolRun, signal: AbortSignal): Promise<CallOutcome> 
       if (signal.aborted) break
       last = output
       run.onProgress(toResultJson(output, run.maxResultChars))
+      // A tool that never waits for anything would leave nobody else a turn of the event loop (OP7).
+      await nextTurn(run.clock)
     }
   } else {
     last = await returned

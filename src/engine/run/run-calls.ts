@@ -1,5 +1,8 @@
 import type { Call, CallOutcome } from '../../core/call.ts'
 import type { NewTurnEvent } from '../../core/event.ts'
+import type { CallId } from '../../core/ids.ts'
+import type { Json } from '../../core/json.ts'
+import { elapsedMs } from '../clock.ts'
 import { executeTool, type ToolRun } from './execute-tool.ts'
 import { hasLargeFile, offloadFiles } from '../files/offload-files.ts'
 import { type Run, scopeOf } from './run-context.ts'
@@ -16,10 +19,11 @@ export async function runCalls(run: Run, calls: readonly Call[]): Promise<void> 
   const first = waiting.splice(0, slots)
   await run.ledger.commit(first.flatMap((call) => startOf(run, call)))
   const room = roomIn(run)
+  const progressOf = createProgress(run)
   const worker = async (begun: Call): Promise<void> => {
     let call: Call | undefined = begun
     while (call !== undefined && !run.signal.aborted) {
-      await runCall(run, call, room)
+      await runCall(run, call, room, progressOf(call.id))
       // A call that has not started is started by the process that takes the run over.
       call = run.isLeaving() ? undefined : waiting.shift()
       if (call !== undefined && !run.signal.aborted)
@@ -69,7 +73,45 @@ function withinTurn(run: Run, room: Room, outcome: CallOutcome): CallOutcome {
   return outcome
 }
 
-async function runCall(run: Run, call: Call, room: Room): Promise<void> {
+/** A preliminary result with more characters is not shown: a page has those of all calls that run (OP7a). */
+const mostProgressChars = 262_144
+/** What an event costs beside its content. */
+const charsOfEvent = 100
+/** The characters of preliminary results that the calls may store at once, and those that they may add each second. */
+const progressAtOnce = 1_000_000
+const progressPerSecond = 100_000
+
+/**
+ * Each preliminary result is stored until the turn ends, and read with the turn, though only the newest is shown (CL10).
+ * Those that come too fast, and in the end all of them, are left out; the result is not (ST4c).
+ */
+function createProgress({ ledger, turnId, clock, options }: Run) {
+  const begun = elapsedMs(clock)
+  let stored = 0
+  return (callId: CallId) => {
+    let countedAt = Number.NEGATIVE_INFINITY
+    return (output: Json): void => {
+      const chars = charsOfJson(output) + charsOfEvent
+      if (chars > mostProgressChars) return
+      const now = elapsedMs(clock)
+      // Until the next commit it takes the place of the one before.
+      if (now - countedAt >= options.textDelayMs) {
+        const allowed = progressAtOnce + (progressPerSecond * (now - begun)) / 1_000
+        if (stored + chars > Math.min(allowed, options.maxTurnChars / 4)) return
+        stored += chars
+        countedAt = now
+      }
+      ledger.push({ type: 'call-progressed', turnId, at: clock.now(), callId, output })
+    }
+  }
+}
+
+async function runCall(
+  run: Run,
+  call: Call,
+  room: Room,
+  onProgress: (output: Json) => void,
+): Promise<void> {
   const { toolbox } = run.agent
   const tool = toolbox.find(call.name)
   if (tool === undefined || call.input.kind !== 'complete') return
@@ -85,14 +127,7 @@ async function runCall(run: Run, call: Call, room: Room): Promise<void> {
     clock: run.clock,
     toErrorOutcome: (error) => run.failureTexts.ofTool(call, error),
     maxResultChars: run.options.maxResultChars,
-    onProgress: (output) =>
-      run.ledger.push({
-        type: 'call-progressed',
-        turnId: run.turnId,
-        at: run.clock.now(),
-        callId,
-        output,
-      }),
+    onProgress,
   }
   const returned = await run.hooks.inside({ callId }, () =>
     run.lifecycle.toolRun(call, run.prompt, () => executeTool(work)),

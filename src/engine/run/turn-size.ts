@@ -29,7 +29,7 @@ function measure(part: Part): number {
   switch (part.type) {
     case 'text':
     case 'reasoning':
-      return part.text.length
+      return part.text.length + charsAttached(part)
     case 'call':
       return charsOfCall(part)
     default:
@@ -38,9 +38,17 @@ function measure(part: Part): number {
 }
 
 function charsOfCall(call: Call): number {
-  const { input } = call
-  const given = input.kind === 'partial' ? input.text.length : charsOfJson(input.value)
+  const given = charsAttached(call)
   return call.state === 'succeeded' ? given + charsOfJson(call.output) : given
+}
+
+/** The characters of a call's arguments, and of what the provider has attached to a part. */
+export function charsAttached(part: Part): number {
+  const { providerMetadata } = part as { readonly providerMetadata?: unknown }
+  const metadata = providerMetadata === undefined ? 0 : charsOfJson(providerMetadata)
+  if (part.type !== 'call') return metadata
+  const { input } = part
+  return metadata + (input.kind === 'partial' ? input.text.length : charsOfJson(input.value))
 }
 
 /** The characters of any JSON value. */

@@ -15,10 +15,9 @@ import {
   type Seq,
 } from '../../core/ids.ts'
 import { withDefined } from '../../core/with-defined.ts'
-import { retryWhileStale } from '../../store/retry-while-stale.ts'
+import { retryInLine } from './writers-in-line.ts'
 import type { FoundTurn } from '../../store/store.ts'
 import { checkNames } from '../options/check-names.ts'
-import { pauseOf } from '../clock.ts'
 import type { Engine } from '../engine.ts'
 import { takeOver } from '../run/recover.ts'
 import type { ThreadScope } from '../thread-scope.ts'
@@ -72,7 +71,7 @@ export async function giveFeedback(
   if (rating === null && comment !== undefined) {
     throw badRequest('A comment needs a rating, up or down.')
   }
-  return retryWhileStale(pauseOf(engine.clock), async (): Promise<FeedbackResult | 'stale'> => {
+  return retryInLine(engine, messageId, async (): Promise<FeedbackResult | 'stale'> => {
     const found = await findAnswer(engine, messageId, given)
     if (!('turn' in found)) return found
     const { turn, threadId, ownerId, seq: expectedSeq } = found

@@ -20,11 +20,10 @@ import { toTurnEvents } from '../../import/turn-events.ts'
 import { parseUserParts } from '../../protocol/chat-body.ts'
 import { sameJson } from '../../views/same-json.ts'
 import { bad, checkNames } from '../options/check-names.ts'
-import { pauseOf } from '../clock.ts'
 import type { Engine } from '../engine.ts'
 import { readLatest } from './read-latest.ts'
 import { takeOver } from '../run/recover.ts'
-import { retryWhileStale } from '../../store/retry-while-stale.ts'
+import { retryInLine } from './writers-in-line.ts'
 import { isOther, parseTitle, type ThreadScope } from '../thread-scope.ts'
 import { toGivenJson } from '../to-json.ts'
 
@@ -101,7 +100,7 @@ export async function postMessage(
   const ownerId = options.ownerId === undefined ? create?.ownerId : parseOwnerId(options.ownerId)
   const plan = planEvents(message, id)
 
-  return retryWhileStale(pauseOf(clock), async (): Promise<PostResult | 'stale'> => {
+  return retryInLine(engine, threadId, async (): Promise<PostResult | 'stale'> => {
     const found = await store.readThread(threadId)
     const owner = found?.ownerId ?? create?.ownerId
     if (owner === undefined || (found !== null && isOther(owner, ownerId))) {

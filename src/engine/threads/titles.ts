@@ -176,6 +176,7 @@ async function callOne(call: TitleCall, model: LanguageModel): Promise<Generated
       if (part.type === 'model-call-end') usage = toUsage(part.usage)
       return text.length > mostChars || part.type === 'model-call-end' ? 'enough' : 'more'
     },
+    clock,
   )
   try {
     // Not every model reacts to its signal, and a shutdown must not wait for one that does not.

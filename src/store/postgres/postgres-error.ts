@@ -103,7 +103,10 @@ function toGrantFault(words: string): Fault {
 /** The same for an error while connecting: nothing was sent, so nothing can have been stored. */
 export function toConnectFault(error: unknown): unknown {
   const fault = toStoreFault(error)
-  if (!(fault instanceof HoldfastError) || !fault.isInDoubt) return fault
+  if (!(fault instanceof HoldfastError)) return fault
+  // An answer that has no name here (a database that takes no connections, 55000) is temporary too: otherwise runs would
+  // be given up, and their calls become unknown, though nobody died (LG3a).
+  if (!fault.isInDoubt && fault.code !== 'store-failed') return fault
   const [code, message] = unreachable
   return new HoldfastError(code, message, { cause: error, isTemporary: true })
 }
