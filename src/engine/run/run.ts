@@ -9,7 +9,6 @@ import type { Turn, TurnEnding } from '../../core/message.ts'
 import { planTurnEnd } from '../../core/plan-turn-end.ts'
 import type { InputQueue } from '../../core/queued-input.ts'
 import { withDefined } from '../../core/with-defined.ts'
-import { nextTurn } from '../clock.ts'
 import { agentOf, type BegunRun, createRun, type RunParts } from './create-run.ts'
 import { endRun } from './end-run.ts'
 import { createFailureTexts } from './failure-texts.ts'
@@ -75,8 +74,7 @@ export function startRun(parts: RunParts): StartedRun {
     leave() {
       isLeaving = true
     },
-    // Whoever began the run learns that its commit is stored before the run does anything else.
-    done: nextTurn(begun.clock).then(() => drive(begun, () => interruption)),
+    done: drive(begun, () => interruption),
   }
 }
 
