@@ -145,15 +145,12 @@ export function createAnswerMeter(
         return null
     }
   }
-  /** The characters that the part adds to the whole turn, beside its metadata. */
+  /** The characters that the part adds to the whole turn, beside its arguments and metadata. */
   const charsOf = (part: MeteredPart): number => {
     switch (part.type) {
       case 'text-delta':
       case 'reasoning-delta':
         return part.text.length
-      case 'tool-input-delta':
-      case 'tool-call':
-        return charsOfArguments(part)
       case 'tool-result':
         return charsOfJson(part.output)
       case 'file':
@@ -186,8 +183,9 @@ export function createAnswerMeter(
     count(part) {
       const { providerMetadata } = part as { readonly providerMetadata?: unknown }
       const metadata = providerMetadata == null ? 0 : charsOfJson(providerMetadata)
-      const chars = charsOf(part) + metadata
-      attachedLeft -= charsOfArguments(part) + (metadata === 0 ? 0 : growthOf(part, metadata))
+      const given = charsOfArguments(part)
+      const chars = charsOf(part) + given + metadata
+      attachedLeft -= given + (metadata === 0 ? 0 : growthOf(part, metadata))
       const overrun = countKind(part)
       if (overrun !== null) return overrun
       if (attachedLeft < 0) return over('arguments', attachable)

@@ -7,6 +7,7 @@ import type { Part, Turn } from '../../core/message.ts'
  * this cache a turn of a thousand results would be measured whole for each of them.
  */
 const sizes = new WeakMap<Part, number>()
+const attached = new WeakMap<Part, number>()
 
 /**
  * About how many characters a turn has in all: texts, arguments, results, files and everything else in it (ST4c).
@@ -17,11 +18,17 @@ export function charsIn(turn: Turn): number {
   return chars
 }
 
-function charsOf(part: Part): number {
-  const before = sizes.get(part)
+const charsOf = (part: Part): number => measureOnce(sizes, part, measure)
+
+function measureOnce(
+  known: WeakMap<Part, number>,
+  part: Part,
+  measurePart: (part: Part) => number,
+): number {
+  const before = known.get(part)
   if (before !== undefined) return before
-  const chars = measure(part)
-  sizes.set(part, chars)
+  const chars = measurePart(part)
+  known.set(part, chars)
   return chars
 }
 
@@ -43,7 +50,9 @@ function charsOfCall(call: Call): number {
 }
 
 /** The characters of a call's arguments, and of what the provider has attached to a part. */
-export function charsAttached(part: Part): number {
+export const charsAttached = (part: Part): number => measureOnce(attached, part, measureAttached)
+
+function measureAttached(part: Part): number {
   const { providerMetadata } = part as { readonly providerMetadata?: unknown }
   const metadata = providerMetadata === undefined ? 0 : charsOfJson(providerMetadata)
   if (part.type !== 'call') return metadata
