@@ -12,6 +12,7 @@ import {
   ana,
   append,
   at,
+  call,
   createThread,
   ended,
   recorded,
@@ -102,18 +103,24 @@ export const historyRules: readonly StoreRule[] = [
   },
   {
     id: 'OP6',
-    claim: 'returns the same incarnation with a page, changes, a turn and a seq',
+    claim: 'returns the same incarnation with everything that a writer plans on',
     async check({ open }) {
       const store = await open()
       if (store.readPlace === undefined) return
       await createThread(store)
       const read = async () => {
-        await append(store, [say('Hi'), started()])
+        await append(store, [say('Hi'), started(), recorded()])
         const incarnation = (await store.findTurn(turn))?.incarnation
         assert.ok(incarnation !== undefined)
+        const others = [
+          await store.readThread(thread),
+          await store.readCall(thread, call),
+          await store.readPath(thread, turn),
+        ]
+        for (const found of others) assert.equal(found?.incarnation, incarnation)
         for (const place of await readPlaces(store)) assert.equal(place.incarnation, incarnation)
         const seqs = await store.readSeqs?.([thread, parseThreadId('nowhere')])
-        if (seqs !== undefined) assert.deepEqual([...seqs], [[thread, { seq: 2, incarnation }]])
+        if (seqs !== undefined) assert.deepEqual([...seqs], [[thread, { seq: 3, incarnation }]])
         return incarnation
       }
       const before = await read()
