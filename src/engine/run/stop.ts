@@ -118,7 +118,8 @@ async function untilOver(engine: Engine, threadId: ThreadId, turnId: MessageId):
   }
   const over = async () => {
     if (thread === null || (await isOver())) return
-    for await (const _ of engine.hub.follow(threadId, thread.seq, patience.signal)) {
+    const place = { seq: thread.seq, incarnation: thread.incarnation ?? '' }
+    for await (const _ of engine.hub.follow(threadId, place, patience.signal)) {
       if (await isOver()) return
     }
   }
