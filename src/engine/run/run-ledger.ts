@@ -84,7 +84,6 @@ export interface StoredPlan {
 export interface NextRun {
   readonly turn: Turn
   readonly seq: Seq
-  /** The incarnation of the thread that `seq` is one of; undefined: not known (OP6). */
   readonly incarnation: string | undefined
   readonly fence: number
   readonly queue: InputQueue
@@ -111,9 +110,8 @@ export interface RunLedgerOptions {
   readonly clock: Clock
   readonly threadId: ThreadId
   readonly turn: Turn
-  /** The thread's seq that `turn` was read at. */
+  /** The thread's seq that `turn` was read at, and its incarnation. */
   readonly seq: Seq
-  /** The incarnation of the thread that `turn` was read from or stored in. */
   readonly incarnation: string | undefined
   /** The inputs that wait at `seq`. */
   readonly queue: InputQueue
@@ -214,9 +212,8 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     const deliver = hub.announce(threadId)
     let isStored = false
     try {
-      const planned = planCommit({
-        ...{ threadId, events, expectedSeq: seq, incarnation, turns: [turn], queue, lease },
-      })
+      const read = { threadId, expectedSeq: seq, incarnation, turns: [turn], queue }
+      const planned = planCommit({ ...read, events, lease })
       if ('kind' in planned) throw toRefusalError(planned)
       turnInFlight = planned.turns.get(turnId) ?? null
       const result = await committer.submit(planned)
