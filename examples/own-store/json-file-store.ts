@@ -92,8 +92,10 @@ export function jsonFileStore(file: string, options: JsonFileOptions = {}): Stor
         .filter((thread) => thread.ownerId === ownerId && passesFilter(thread, filter))
         .filter(({ activity }) => before === null || activity < before)
         .sort((left, right) => right.activity - left.activity)
-      // A list does not say what waits in each thread.
-      const threads = mine.slice(0, limit).map(({ queue: _, ...listed }) => listed)
+      // A list does not say what waits in each thread, nor which of those that have had its id it is.
+      const threads = mine
+        .slice(0, limit)
+        .map(({ queue: _, incarnation: _drawn, ...listed }) => listed)
       return { threads, hasMore: mine.length > limit }
     },
 

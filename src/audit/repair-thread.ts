@@ -71,13 +71,13 @@ async function closeTurn(
   const { store, now } = context
   const found = await store.findTurn(turnId)
   if (found === null || found.threadId !== threadId) return false
-  const { turn, queue, seq: expectedSeq } = found
+  const { turn, queue, seq: expectedSeq, incarnation } = found
   if (turn.progress.status === 'ended') return false
   const at = now()
   // No engine runs here that could answer the waiting inputs: a person releases them (IN5).
   const held = firstReady(queue) === undefined ? [] : [{ type: 'queue-held', at } as const]
   const events = [...planTurnEnd(turn, { kind: 'interrupted' }, at), ...held]
-  const end = { threadId, events, expectedSeq, turns: [turn], queue }
+  const end = { threadId, events, expectedSeq, incarnation, turns: [turn], queue }
   const taken = await commitAppend(store, { ...end, lease: toLease(turnId) })
   if (taken.kind === 'appended') return release(store, threadId, taken.fence)
   if (taken.kind !== 'leased' || taken.turnId === turnId) return false
@@ -88,9 +88,10 @@ async function closeTurn(
 async function holdQueue({ store, now }: RepairContext, threadId: ThreadId): Promise<boolean> {
   const thread = await store.readThread(threadId)
   if (thread === null || firstReady(thread.queue) === undefined) return false
-  const { queue, seq: expectedSeq } = thread
+  const { queue, seq: expectedSeq, incarnation } = thread
   const events = [{ type: 'queue-held', at: now() } as const]
-  return (await commitAppend(store, { threadId, events, expectedSeq, queue })).kind === 'appended'
+  const append = { threadId, events, expectedSeq, incarnation, queue }
+  return (await commitAppend(store, append)).kind === 'appended'
 }
 
 async function useLease(

@@ -43,4 +43,6 @@ export interface ListedThread {
 export interface ThreadRecord extends ListedThread {
   /** The inputs that wait for their turn (IN2). */
   readonly queue: InputQueue
+  /** Random, drawn when the thread was made: another thread under the same id has another one (OP6). */
+  readonly incarnation?: string
 }

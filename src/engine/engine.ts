@@ -6,6 +6,7 @@ import type { Message, Turn } from '../core/message.ts'
 import { findInterrupt } from '../core/queue.ts'
 import type { InputQueue } from '../core/queued-input.ts'
 import { withDefined } from '../core/with-defined.ts'
+import { isOtherThread } from '../store/place-evidence.ts'
 import { type Append, planCommit } from '../store/plan-commit.ts'
 import type { Page, ResultMode, Store } from '../store/store.ts'
 import type { AgentReason } from './agent/agent.ts'
@@ -73,6 +74,8 @@ export interface Begin {
   readonly how: TurnStart
   readonly events: readonly NewEvent[]
   readonly expectedSeq: Seq
+  /** See `Append`. */
+  readonly incarnation: string | undefined
   readonly create?: Append['create']
   /** See `Append`; also the turn itself, where it exists. */
   readonly turns: readonly Turn[]
@@ -134,7 +137,7 @@ export function createEngine(parts: EngineParts): Engine {
 
   const launch = async (
     begin: Begin,
-    { turn, seq, fence, queue }: NextRun,
+    { turn, seq, incarnation, fence, queue }: NextRun,
   ): Promise<StartedRun | undefined> => {
     const { threadId, turnId, ownerId, how } = begin
     const place = { ownerId, threadId, turnId }
@@ -151,6 +154,7 @@ export function createEngine(parts: EngineParts): Engine {
       threadId,
       turn,
       seq,
+      incarnation,
       queue,
       fence,
       holder,
@@ -211,10 +215,10 @@ export function createEngine(parts: EngineParts): Engine {
       },
       launch(next) {
         prepared = undefined
-        const { turn, seq: expectedSeq, queue } = next
+        const { turn, seq: expectedSeq, incarnation, queue } = next
         const place = { threadId, ownerId, turnId: turn.id, how: 'sent' } as const
         const release = hub.keep(threadId)
-        const begin = { ...place, events: [], expectedSeq, turns: [turn], queue }
+        const begin = { ...place, events: [], expectedSeq, incarnation, turns: [turn], queue }
         void launch(begin, next)
           .then(async (run) => run?.done)
           .finally(release)
@@ -255,7 +259,8 @@ export function createEngine(parts: EngineParts): Engine {
     givenUp,
     append,
     async begin(begin) {
-      const { threadId, turnId, events, expectedSeq, create, turns, queue, overFence } = begin
+      const { threadId, turnId, events, create, turns, queue, overFence } = begin
+      const { expectedSeq, incarnation } = begin
       const own = runs.get(threadId)
       if (own !== undefined && isUnderWay(own, begin)) {
         return { kind: 'leased', holder, turnId: own.turnId, fence: own.ledger.fence }
@@ -272,6 +277,7 @@ export function createEngine(parts: EngineParts): Engine {
           threadId,
           events: opened === undefined ? events : traced(events, opened.traceparent),
           expectedSeq,
+          incarnation,
           turns,
           queue,
           lease: withDefined({ kind: 'acquire', holder, ttlMs: options.leaseMs, turnId } as const, {
@@ -282,7 +288,8 @@ export function createEngine(parts: EngineParts): Engine {
         const turn = after.get(turnId) ?? turns.find(({ id }) => id === turnId)
         if (result.kind === 'appended' && result.fence !== undefined && turn !== undefined) {
           const { seq, fence } = result
-          run = await launch(begin, { turn, seq, fence, queue: waiting ?? queue })
+          const next = { turn, seq, incarnation: result.incarnation, fence }
+          run = await launch(begin, { ...next, queue: waiting ?? queue })
         }
         return result
       } finally {
@@ -323,13 +330,16 @@ const reasonOf = {
 
 /**
  * Whether this process really runs the turn. A run of this process is late, not dead, whatever the clock says about its
- * lease: the clock may have jumped, or run on while the process was busy. A thread whose seq is lower than the run's
- * was created again under its id. And if the stored turn no longer runs, another process has taken it over: the run
- * notices with its next write, which may take long, and must not block new messages until then.
+ * lease: the clock may have jumped, or run on while the process was busy. A run whose thread was deleted is not under way
+ * in another that has its id. And if the stored turn no longer runs, another process has taken it over: the run notices
+ * with its next write, which may take long, and must not block new messages until then.
  */
-function isUnderWay({ turnId, ledger }: LiveRun, { expectedSeq, turns, isIdle }: Begin): boolean {
+function isUnderWay({ turnId, ledger }: LiveRun, begin: Begin): boolean {
+  const { turns, expectedSeq: seq, incarnation, isIdle } = begin
   const { progress, lastSeq } = ledger.turn
-  if (progress.status !== 'running' || lastSeq > expectedSeq || isIdle === true) return false
+  if (progress.status !== 'running' || isIdle === true) return false
+  const known = { seq: lastSeq, incarnation: ledger.incarnation }
+  if (isOtherThread(known, { seq, incarnation })) return false
   const stored = turns.find(({ id }) => id === turnId)
   return stored === undefined || stored.progress.status === 'running'
 }

@@ -1,5 +1,6 @@
 import { assertNever } from '../core/assert-never.ts'
 import type { MessageId, OwnerId, Seq } from '../core/ids.ts'
+import { isAnother } from './place-evidence.ts'
 
 /**
  * A thread has at most one run. Its lease has a fencing number that grows with each holder, so a holder that
@@ -66,9 +67,14 @@ export const isHeld = (
   { now, isAlive }: LeaseClock,
 ): boolean => holder !== null && until !== 0 && (isAlive(holder) ?? (until ?? 0) > now())
 
-/** The preconditions of an append: the expected seq of the thread, its owner, and the lease it is written under. */
+/**
+ * The preconditions of an append: the incarnation and the expected seq of the thread, its owner, and the lease it is
+ * written under.
+ */
 export interface AppendClaim {
   readonly expectedSeq?: Seq
+  /** See `Append`. */
+  readonly incarnation?: string | undefined
   readonly create?: { readonly ownerId: OwnerId }
   readonly lease?: LeaseUse
 }
@@ -76,6 +82,7 @@ export interface AppendClaim {
 /** Why an append was refused. Nothing of it was stored. */
 export type AppendRefusal =
   | { readonly kind: 'no-thread' }
+  /** The thread is not as the writer has read it: at another seq, or another thread under the same id (OP6). */
   | { readonly kind: 'stale'; readonly seq: Seq }
   | { readonly kind: 'fenced'; readonly fence: number }
   | {
@@ -101,16 +108,21 @@ export interface Appended {
 /**
  * The one rule of who may write, always checked in this order: no thread, stale, then the lease. `binds`
  * decides by the store's clock whether the lease still binds.
+ *
+ * The seq alone would not tell a thread from one that was created again under its id and has come to the same seq: what
+ * was planned on the old one, a decision or an edit, would be stored in a conversation that it is not about. `stale` and
+ * not `no-thread`, because a person's request reads again and finds what is there now.
  */
 export function judgeAppend(
   head: ThreadHead | null,
   binds: (head: ThreadHead) => boolean,
-  { expectedSeq, create, lease }: AppendClaim,
+  { expectedSeq, incarnation = '', create, lease }: AppendClaim,
 ): AppendRefusal | null {
   if (head === null || (create !== undefined && head.ownerId !== create.ownerId)) {
     return { kind: 'no-thread' }
   }
   const { seq, fence, holder, turnId } = head
+  if (isAnother(incarnation, head.incarnation)) return { kind: 'stale', seq }
   if (expectedSeq !== undefined && expectedSeq !== seq) return { kind: 'stale', seq }
   if (lease === undefined) return null
   if (lease.kind !== 'acquire') {

@@ -256,12 +256,13 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       )
       if (read.thread === undefined) return null
       const rows = await fillTurn(threadId, read, results, (id) => id === callId)
-      const { ownerId, seq } = read.thread
+      const { ownerId, seq, incarnation } = read.thread
       const queue = parseQueue(read.thread.queue)
+      const head = { threadId, ownerId, seq, incarnation, queue }
       for (const row of rows.messages) {
         const turn = foldTurnRows(row, rows)
         for (const call of callsOf(turn)) {
-          if (call.id === callId) return { threadId, ownerId, seq, queue, turn, call }
+          if (call.id === callId) return { ...head, turn, call }
         }
       }
       return null

@@ -49,6 +49,12 @@ export interface Append {
   readonly events: readonly NewEvent[]
   /** The thread's seq that the writer has read. Required with events. */
   readonly expectedSeq?: Seq
+  /**
+   * The incarnation of the thread that the writer has read (OP6): on a thread that was deleted and created again under its
+   * id, even to the same seq, nothing is stored. Absent, undefined or empty: there was no thread, or it is not known, and it
+   * is not compared.
+   */
+  readonly incarnation?: string | undefined
   /** The existing turns that the events belong to, as of `expectedSeq`. */
   readonly turns?: readonly Turn[]
   /**

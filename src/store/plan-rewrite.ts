@@ -1,7 +1,8 @@
 import type { NewEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
-import type { AppendRefusal } from './lease.ts'
+import type { AppendRefusal, ThreadHead } from './lease.ts'
+import { isAnother } from './place-evidence.ts'
 import { type IllegalAppend, planCommit, type PlannedCommit } from './plan-commit.ts'
 
 /** A rewrite of the end of a thread: see `Store.rewriteThread`. */
@@ -9,6 +10,8 @@ export interface ThreadRewrite {
   readonly threadId: ThreadId
   /** Refused as `stale` unless this is the thread's seq. */
   readonly expectedSeq: Seq
+  /** As with an append: refused as `stale` if the thread is another one under the same id (OP6). */
+  readonly incarnation?: string | undefined
   /** The seq of a message: it and everything after it is removed. */
   readonly from: Seq
   /** The events to store in its place, in portions; a turn begins and ends within one portion. */
@@ -16,6 +19,12 @@ export interface ThreadRewrite {
 }
 /** `leased`: a run holds the thread. An event that is not allowed is thrown as a fault. */
 export type RewriteResult = 'rewritten' | 'stale' | 'leased'
+
+/** Whether the thread is not the one that the rewrite was planned on, at that seq. */
+export const isStaleRewrite = (
+  head: Pick<ThreadHead, 'seq' | 'incarnation'>,
+  { expectedSeq, incarnation = '' }: ThreadRewrite,
+): boolean => head.seq !== expectedSeq || isAnother(incarnation, head.incarnation)
 
 /** The commits of a rewrite, each on top of the one before it. */
 export function planRewrite({

@@ -20,7 +20,10 @@ export type ListedThreadRow = Omit<
 }
 
 /** The same with the waiting inputs, as JSON text. */
-export type StoredThreadRow = ListedThreadRow & { readonly queue: string }
+export type StoredThreadRow = ListedThreadRow & {
+  readonly queue: string
+  readonly incarnation: string
+}
 
 export const toListedThread = ({
   metadata,
@@ -97,9 +100,14 @@ function parseFork(text: string | null): ForkOrigin | undefined {
     : undefined
 }
 
-export const toThreadRecord = ({ queue, ...thread }: StoredThreadRow): ThreadRecord => ({
+export const toThreadRecord = ({
+  queue,
+  incarnation,
+  ...thread
+}: StoredThreadRow): ThreadRecord => ({
   ...toListedThread(thread),
   queue: parseQueue(queue),
+  incarnation,
 })
 
 /** A text that cannot be parsed counts as empty metadata: a damaged column must not hide the thread (LG7). */

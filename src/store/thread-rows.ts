@@ -47,6 +47,7 @@ export interface ThreadRows {
 /** `activity`: its position in the list, larger than any before. */
 export function createThreadRows(wanted: NewThread, activity: number): ThreadRows {
   const { id, ownerId, title, metadata = {}, at } = wanted
+  const incarnation = drawMark()
   return {
     thread: {
       id,
@@ -61,8 +62,9 @@ export function createThreadRows(wanted: NewThread, activity: number): ThreadRow
       seq: 0,
       activity,
       queue: [],
+      incarnation,
     },
-    head: newThreadHead(ownerId, drawMark()),
+    head: newThreadHead(ownerId, incarnation),
     mark: '',
     messages: [],
     batches: [],
@@ -268,7 +270,8 @@ export function createRowsSource({ read, findTurn }: RowsShelf): LedgerSource {
       const path =
         rows === undefined ? null : walkPath(createPathRows(rows.messages.map(toPathRow)), target)
       if (rows === undefined || path === null) return null
-      return { ownerId: rows.thread.ownerId, seq: rows.head.seq, ...path }
+      const { thread, head } = rows
+      return { ownerId: thread.ownerId, seq: head.seq, incarnation: head.incarnation, ...path }
     },
     async readPlace(threadId, seq) {
       const rows = await read(threadId)

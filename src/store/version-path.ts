@@ -9,6 +9,8 @@ export interface VersionPath {
   readonly ownerId: OwnerId
   /** The thread's seq at this read. */
   readonly seq: Seq
+  /** The incarnation of the thread (OP6). */
+  readonly incarnation?: string
   /** The message that the query named. */
   readonly wanted: MessageVersion & Pick<PathRow, 'role'>
   /** The last message that both paths share; 0: they differ from the beginning. */
@@ -47,7 +49,7 @@ export interface PathRows {
 export function walkPath(
   rows: PathRows,
   target: string,
-): Omit<VersionPath, 'ownerId' | 'seq'> | null {
+): Omit<VersionPath, 'ownerId' | 'seq' | 'incarnation'> | null {
   const found = findTarget(rows, target)
   if (found === undefined) return null
   const wanted = { ...toVersion(found), role: found.role }

@@ -49,7 +49,9 @@ export async function importQueue(
     if (fresh.length > 0) {
       const queued = fresh.map(({ input, at }): NewEvent => ({ type: 'input-queued', input, at }))
       const events: readonly NewEvent[] = [...queued, { type: 'queue-held', at: now() }]
-      const append = { threadId, events, expectedSeq: page.seq, queue: page.queue }
+      const { seq: expectedSeq, queue, place } = page
+      const { incarnation } = place ?? {}
+      const append = { threadId, events, expectedSeq, incarnation, queue }
       const { kind } = await commitAppend(store, append)
       if (kind === 'stale' || kind === 'busy') return 'stale'
       if (kind !== 'appended') return fresh.map((placed) => ({ placed, why: `Refused: ${kind}.` }))

@@ -301,7 +301,7 @@ async function rewrite(
   const work = writeTree(root, { from, first: stored.seq + 2, at, toUnit })
   const { appends, units } = await runPaced(work, pace)
   const rewritten = await store.rewriteThread?.({
-    ...{ threadId, from, expectedSeq: stored.seq },
+    ...{ threadId, from, expectedSeq: stored.seq, incarnation: stored.incarnation },
     appends: [[retired], ...appends],
   })
   return rewritten === 'rewritten' ? units : (rewritten ?? 'stale')

@@ -151,7 +151,8 @@ async function tryCommit(
       const expectedSeq = thread?.seq ?? 0
       // Behind its own last commit nobody else has written: nothing runs, and what waits was seen before.
       const { seq: end, incarnation = planned ?? '' } = ends.get(threadId) ?? { seq: 0 }
-      if (expectedSeq !== end) {
+      const isOther = isAnother(incarnation, thread?.incarnation ?? '')
+      if (expectedSeq !== end || isOther) {
         const page = await store.readPage(newest(threadId))
         if (page !== null && page.seq !== expectedSeq) return 'stale'
         if (isAnother(incarnation, page?.place?.incarnation ?? '')) return ofThread(isDeleted)
@@ -161,7 +162,7 @@ async function tryCommit(
       if (waiting !== undefined) {
         return ofUnit(`A message with the id ${waiting.id} waits in this thread.`)
       }
-      const append = { threadId, events, expectedSeq }
+      const append = { threadId, events, expectedSeq, incarnation: thread?.incarnation }
       let result = await commitAppend(store, append, pace)
       // Each attempt has already waited for the row as long as the store waits for a lock.
       while (result.kind === 'busy') result = await commitAppend(store, append, pace)

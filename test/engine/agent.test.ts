@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { type LanguageModel, tool } from 'ai'
 import {
   type Agent,
@@ -120,6 +121,37 @@ describe('an agent that cannot be had', () => {
     await send('again')
     expect(await holdfast.stop(threadId)).toEqual({ kind: 'stopped', held: 0 })
     expect((await last()).progress).toMatchObject({ ending: { kind: 'stopped' } })
+  })
+
+  it('[AG1] is not waited for by a stop that comes in the moment before it is asked', async () => {
+    const store = memory()
+    const { ask } = await withAgent(() => thrown(new Error('away')), { store })
+    await ask('hi')
+    const begun = gate()
+    const goOn = gate()
+    // Defaults of a turn that was stored without choices: read when its run begins, before the agent is asked.
+    const choices = z.object({}).transform(async () => {
+      begun.open()
+      await goOn.opened
+      return {}
+    })
+    let asked = 0
+    const agent = () => {
+      asked++
+      return new Promise<Agent>(() => {})
+    }
+    // A clock that stands still: whoever waits for `agentTimeoutMs` waits for ever.
+    const clock = createScriptedClock()
+    const { holdfast, last, threadId } = await createFixture(say, { store, agent, choices, clock })
+    expect(await holdfast.continue(threadId)).toMatchObject({ kind: 'continued' })
+    await begun.opened
+    const stopped = holdfast.stop(threadId)
+    // Its request has reached the run when everything that is due has been done.
+    await setImmediate()
+    goOn.open()
+    expect(await stopped).toEqual({ kind: 'stopped', held: 0 })
+    expect((await last()).progress).toMatchObject({ ending: { kind: 'stopped' } })
+    expect(asked).toBe(0)
   })
 
   it('[AG1 HT6] is told to clients in the words of errorText', async () => {

@@ -64,8 +64,9 @@ describe('a connection on which nothing comes through any more', () => {
       const commit = await plan(beside, events)
       line.stall('answers')
       const last = 1 + events.length
+      const { incarnation } = (await beside.readThread(thread)) ?? {}
       expect(await store.commit([commit])).toMatchObject([
-        { kind: 'appended', firstSeq: 2, seq: last },
+        { kind: 'appended', firstSeq: 2, seq: last, incarnation },
       ])
       expect((await beside.readThread(thread))?.seq).toBe(last)
       expect(await readPage(store)).toEqual(await readPage(beside))
@@ -106,6 +107,27 @@ describe('a connection on which nothing comes through any more', () => {
     line.restore()
     expect(await store.commit(commits)).toMatchObject([{ kind: 'appended', firstSeq: 2, seq: 2 }])
     expect((await readPage(beside)).messages).toHaveLength(2)
+  })
+
+  it('[LG3b OP6] does not find a commit in doubt in a thread that was made again with the same content', async () => {
+    const { line, store, beside } = await openStores()
+    await append(store, [message(1)])
+    const { incarnation } = (await beside.readThread(thread)) ?? {}
+    const commits = [await plan(beside, [message(2)], { incarnation })]
+    line.stall('answers')
+    const told = store.commit(commits).catch((error: unknown) => error)
+    await expect.poll(async () => (await beside.readThread(thread))?.seq, { interval: 5 }).toBe(2)
+    line.stall('all')
+    expect(await told).toMatchObject({ isInDoubt: true })
+    await beside.deleteThread(thread)
+    await createThread(beside)
+    for (const number of [1, 2]) await append(beside, [message(number)])
+    line.restore()
+    // As a run does it, which waits for the store.
+    const again = () => store.commit(commits).catch((error: unknown) => error)
+    await expect.poll(again, { timeout: 10_000 }).toBeInstanceOf(Array)
+    expect(await again()).toEqual([{ kind: 'stale', seq: 2 }])
+    expect((await beside.readThread(thread))?.seq).toBe(2)
   })
 
   it('[LG3a] costs a reader one limit: the next ones do not meet it again', async () => {

@@ -34,11 +34,11 @@ export async function applyInput<Answer>(
   return retryWhileStale(pauseOf(engine.clock), async () => {
     const found = await find()
     if (found === null) return null
-    const { turn, seq, ownerId, queue } = found
+    const { turn, ownerId } = found
     const place = { ownerId, threadId, turnId: turn.id }
     const { events, answer } = await plan(turn, place)
     if (events.length === 0) return answer
-    const { kind } = await write(engine, place, { seq, queue }, turn, events)
+    const { kind } = await write(engine, place, found, events)
     if (kind === 'appended') {
       if (turn.recorded === true) await resumeRecorded(engine, threadId, turn.id)
       return answer
@@ -51,6 +51,7 @@ export async function applyInput<Answer>(
 interface FoundInput {
   readonly turn: Turn
   readonly seq: Seq
+  readonly incarnation?: string
   readonly ownerId: OwnerId
   readonly queue: InputQueue
 }
@@ -58,32 +59,31 @@ interface FoundInput {
 function write(
   engine: Engine,
   { threadId, ownerId }: TurnPlace,
-  { seq: expectedSeq, queue }: Pick<FoundInput, 'seq' | 'queue'>,
-  turn: Turn,
+  { turn, seq: expectedSeq, incarnation, queue }: FoundInput,
   events: readonly NewTurnEvent[],
 ): Promise<CommitResult> {
   const { id: turnId, progress } = turn
   const at = engine.clock.now()
   const resumed: NewTurnEvent = { type: 'turn-resumed', turnId, at }
-  const turns = [turn]
+  const read = { threadId, expectedSeq, incarnation, turns: [turn] }
   // The turn was produced by the host application's own loop, and only that can continue it.
   if (turn.recorded === true) {
-    if (progress.status !== 'ended') return engine.append({ threadId, events, expectedSeq, turns })
+    if (progress.status !== 'ended') return engine.append({ ...read, events })
     const after = foldOn(turn, [resumed, ...events])
     const waits = [...callsOf(after)].some(isOpenCall)
     const closing: readonly NewTurnEvent[] = waits
       ? [{ type: 'turn-paused', turnId, at, waitingFor: 'client' }]
       : planTurnEnd(after, progress.ending, at)
     const all = [resumed, ...events, ...closing]
-    return engine.append({ threadId, events: all, expectedSeq, turns })
+    return engine.append({ ...read, events: all })
   }
-  const place = { threadId, ownerId, turnId, expectedSeq, turns, queue, how: 'resumed' } as const
+  const place = { ...read, ownerId, turnId, queue, how: 'resumed' } as const
   // Late input reopens a turn that had ended.
   if (progress.status === 'ended') return engine.begin({ ...place, events: [resumed, ...events] })
   const isReady = progress.status === 'waiting' && hasMoreToDo(engine, turn, events)
   return isReady
     ? engine.begin({ ...place, events: [...events, resumed] })
-    : engine.append({ threadId, events, expectedSeq, turns })
+    : engine.append({ ...read, events })
 }
 
 function hasMoreToDo(engine: Engine, turn: Turn, events: readonly NewTurnEvent[]): boolean {

@@ -119,7 +119,8 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
       const events = plan(turn)
       if (events.length === 0) return
       const turns = turn === null ? [] : [turn]
-      const result = await parts.append({ threadId, events, expectedSeq: thread.seq, turns })
+      const { seq: expectedSeq, incarnation } = thread
+      const result = await parts.append({ threadId, events, expectedSeq, incarnation, turns })
       if (result.kind === 'appended') return
       if (result.kind === 'stale') return result.kind
       throw new HoldfastError('bad-request', `The call could not be stored: ${result.kind}.`)

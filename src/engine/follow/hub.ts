@@ -55,8 +55,8 @@ export interface Hub {
 
 /**
  * Where a follower begins: a seq, or a seq of one of the threads that have had the id. A follower that has read a thread
- * knows its incarnation, and gets changes of that thread only. A bare seq is one of the thread that this process knows,
- * which may have been deleted elsewhere a moment ago (OP6).
+ * knows its incarnation, and gets changes of that thread only. A bare seq is one of the thread that is stored when the
+ * follower begins (OP6).
  */
 export type FollowedPlace = Seq | Pick<ThreadPlace, 'seq' | 'incarnation'>
 
@@ -79,6 +79,8 @@ const isGone = (error: unknown): boolean =>
   error instanceof HoldfastError &&
   (error.code === 'thread-not-found' || error.code === 'bad-request')
 
+const notFound = () => new HoldfastError('thread-not-found', 'There is no such thread.')
+
 export function createHub(store: Store, clock: Clock = systemClock): Hub {
   const liveWindows = new Map<ThreadId, LiveWindow>()
   let followers = 0
@@ -92,7 +94,7 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
       results: 'bounded',
       maxBytes: bytesAtOnce,
     })
-    if (found === null) throw new HoldfastError('thread-not-found', 'There is no such thread.')
+    if (found === null) throw notFound()
     if (found.seq < after) {
       throw new HoldfastError('bad-request', `The thread ends at ${found.seq}, before ${after}.`)
     }
@@ -313,6 +315,12 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
           if (older === undefined) return nothing(liveWindow, from)
           end = older.seq > from ? older.end : from
           return older
+        }
+        if (incarnation === '' && liveWindow.incarnation !== '') {
+          // The window may be that of a thread that was deleted elsewhere a moment ago.
+          const stored = await gate(() => store.readThread(threadId))
+          if (stored === null) throw notFound()
+          incarnation = stored.incarnation ?? ''
         }
         let frame: Frame =
           covers(liveWindow, after) && isMine(liveWindow)

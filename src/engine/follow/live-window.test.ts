@@ -5,7 +5,7 @@ import { parseMessageId, parseOwnerId, parseThreadId } from '../../core/ids.ts'
 import { memory } from '../../store/memory/memory-store.ts'
 import { planCommit } from '../../store/plan-commit.ts'
 import type { Store, StoredChange } from '../../store/store.ts'
-import { createHub } from './hub.ts'
+import { createHub, type FollowedPlace } from './hub.ts'
 import {
   covers,
   createLiveWindow,
@@ -174,7 +174,7 @@ describe('followers of a thread', () => {
       seq++
       return toFrame([messageAt(seq)], result, planned)
     }
-    const follow = (after: number) => {
+    const follow = (after: FollowedPlace) => {
       const stop = new AbortController()
       const got: number[] = []
       const done = (async () => {
@@ -294,7 +294,7 @@ describe('followers of a thread', () => {
     const release = hub.keep(threadId)
     hub.announce(threadId)(frame(0, 2))
     hub.announce(threadId)(frame(0, 1))
-    const follower = follow(0)
+    const follower = follow({ seq: 0, incarnation: 'one' })
     await settled()
     expect(follower.got).toEqual([1])
     follower.stop()

@@ -288,7 +288,8 @@ describe('[OP6] a thread that is deleted and created again under its id', () => 
     await settled()
     await inner.deleteThread(threadId)
     await commit(threadId, 2)
-    const follower = follow(threadId, { seq: 1, incarnation: await incarnationOf(opened) })
+    const incarnation = await incarnationOf(opened)
+    const follower = follow(threadId, { seq: 1, incarnation })
     expect(await before.done).toBe('ended')
     await settled()
     await commit()
@@ -303,6 +304,28 @@ describe('[OP6] a thread that is deleted and created again under its id', () => 
     expect(await late.done).toBe('ended')
     expect(late.got).toEqual([])
     follower.leave()
+  })
+
+  it('follows the one that is stored from a bare seq, though the live window is that of the deleted one', async () => {
+    const { commit, follow, inner, notify } = openHub()
+    await commit(threadId, 3)
+    const before = follow()
+    await settled()
+    await inner.deleteThread(threadId)
+    await commit(threadId, 4)
+    const follower = follow(threadId, 3)
+    await settled()
+    await commit()
+    notify({ threadId, seq: 5 })
+    await settled()
+    expect(await before.done).toBe('ended')
+    expect([before.got, follower.got]).toEqual([
+      [1, 2, 3],
+      [4, 5],
+    ])
+    follower.leave()
+    await inner.deleteThread(threadId)
+    await expect(follow(threadId, 3).done).rejects.toMatchObject({ code: 'thread-not-found' })
   })
 })
 

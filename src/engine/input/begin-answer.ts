@@ -45,6 +45,8 @@ export interface AnswerPlan {
   readonly ownerId: OwnerId
   readonly choices: Json | undefined
   readonly seq: Seq
+  /** The incarnation of the thread that was read; undefined: none was read, or it is not known (OP6). */
+  readonly incarnation: string | undefined
   /** The inputs that wait at `seq`. */
   readonly queue: InputQueue
   readonly last: Message | undefined
@@ -84,7 +86,7 @@ export async function beginAnswer(
     const planned = await plan()
     if (planned === null) return 'stale'
     if ('kind' in planned) return planned
-    const { last, replaced, replyTo, seq, ownerId, choices, queue, versionOf } = planned
+    const { last, replaced, replyTo, seq, incarnation, ownerId, choices, queue } = planned
     const left = last?.role === 'assistant' && last.progress.status !== 'ended' ? last : null
     const isRunning = left?.progress.status === 'running'
     const whileBusy = async (turnId: MessageId): Promise<SendResult | 'stale'> => {
@@ -96,7 +98,8 @@ export async function beginAnswer(
         return { kind: 'run-active', turnId }
       }
       const input = toInput(whenBusy)
-      return enqueue(engine, { threadId, expectedSeq: seq, queue, input, turn: left })
+      const place = { threadId, expectedSeq: seq, incarnation, queue }
+      return enqueue(engine, { ...place, input, turn: left })
     }
     // The process of the run may be dead. Then the turn is taken over, and this message waits for it.
     if (isRunning && (await takeOver(engine, threadId, !engine.agents.canAnswer))) {
@@ -121,7 +124,7 @@ export async function beginAnswer(
     ]
     const started = withDefined(
       { type: 'turn-started', turnId, at, replyTo, ...recorded } as const,
-      { choices, versionOf },
+      { choices, versionOf: planned.versionOf },
     )
     const result = await engine.begin({
       threadId,
@@ -130,6 +133,7 @@ export async function beginAnswer(
       how: 'sent',
       events: [...before, started],
       expectedSeq: seq,
+      incarnation,
       isIdle: !isRunning,
       ...(create === undefined ? {} : { create: { ...create, at } }),
       ...(work === undefined ? {} : { work: work(turnId) }),
@@ -139,10 +143,10 @@ export async function beginAnswer(
       ...(before.length > planned.events.length ? {} : toHistory(planned)),
     })
     if (result.kind === 'appended') {
-      const { seq: first, incarnation } = result
+      const { seq: first } = result
       const turn = foldTurn(emptyTurn(turnId, first, at), [{ ...started, seq: first }])
-      const after = first - 1
-      return withDefined({ kind: 'started', turnId, after, turn } as const, { incarnation })
+      const begun = { kind: 'started', turnId, after: first - 1, turn } as const
+      return withDefined(begun, { incarnation: result.incarnation })
     }
     if (result.kind === 'leased') {
       return isRunning ? whileBusy(result.turnId) : { kind: 'run-active', turnId: result.turnId }

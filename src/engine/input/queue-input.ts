@@ -31,6 +31,8 @@ export type QueuedResult =
 export interface EnqueueRequest {
   readonly threadId: ThreadId
   readonly expectedSeq: Seq
+  /** See `Append`. */
+  readonly incarnation: string | undefined
   readonly queue: InputQueue
   readonly input: NewInput
   /** The thread's last turn, which has not ended. */
@@ -44,11 +46,11 @@ export interface EnqueueRequest {
  */
 export async function enqueue(
   engine: Engine,
-  { threadId, expectedSeq, queue, input, turn }: EnqueueRequest,
+  { threadId, expectedSeq, incarnation, queue, input, turn }: EnqueueRequest,
 ): Promise<QueuedResult | { readonly kind: 'no-thread' } | 'stale'> {
   checkRoom([...queue, { ...input, held: false, at: 0 }])
   const events = [{ type: 'input-queued', input, at: engine.clock.now() } as const]
-  const result = await engine.append({ threadId, events, expectedSeq, queue })
+  const result = await engine.append({ threadId, events, expectedSeq, incarnation, queue })
   switch (result.kind) {
     case 'appended':
       if (input.mode === 'interrupt') await interruptRun(engine, threadId, turn.id)

@@ -3,6 +3,7 @@ import { type MessageId, type OwnerId, parseMessageId, type ThreadId } from '../
 import type { NewEvent } from '../../core/event.ts'
 import type { Message, UserPart } from '../../core/message.ts'
 import type { InputQueue, QueuedInput } from '../../core/queued-input.ts'
+import type { ThreadRecord } from '../../core/thread.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { parseUserParts } from '../../protocol/chat-body.ts'
 import { checkNames } from '../options/check-names.ts'
@@ -61,9 +62,10 @@ export function createQueues(engine: Engine): Queues {
     retryInLine(engine, threadId, async () => {
       const thread = await findThread(store, threadId, scope)
       if (thread === null) return null
-      const { id, ownerId, queue, seq: expectedSeq } = thread
+      const { id, ownerId, queue, seq: expectedSeq, incarnation } = thread
       const events = await plan(queue, id, ownerId)
-      const result = await engine.append({ threadId: id, events, expectedSeq, queue })
+      const place = { threadId: id, expectedSeq, incarnation, queue }
+      const result = await engine.append({ ...place, events })
       if (result.kind === 'stale') return 'stale'
       if (result.kind === 'appended') return (await store.readThread(id))?.queue ?? []
       if (result.kind === 'no-thread') return null
@@ -108,19 +110,17 @@ export function createQueues(engine: Engine): Queues {
       retryInLine(engine, threadId, async () => {
         const thread = await findThread(store, threadId, scope)
         if (thread === null) return null
-        const { id, ownerId, queue } = thread
-        if (queue.length === 0) return queue
-        const result = await releaseQueue(engine, id, ownerId)
+        if (thread.queue.length === 0) return thread.queue
+        const result = await releaseQueue(engine, thread)
         if (result === 'stale') return 'stale'
-        return (await store.readThread(id))?.queue ?? null
+        return (await store.readThread(thread.id))?.queue ?? null
       }),
   }
 }
 
 async function releaseQueue(
   engine: Engine,
-  threadId: ThreadId,
-  ownerId: OwnerId,
+  { id: threadId, ownerId, incarnation }: ThreadRecord,
 ): Promise<'released' | 'stale'> {
   const { store, clock } = engine
   const page = await store.readPage({
@@ -131,7 +131,7 @@ async function releaseQueue(
   const [last] = page.messages
   const isAtRest = last?.role !== 'assistant' || last.progress.status === 'ended'
   const released = { type: 'queue-released', at: clock.now() } as const
-  const head = { threadId, expectedSeq, queue, turns: [] }
+  const head = { threadId, expectedSeq, incarnation, queue, turns: [] }
   // A turn that runs or waits is followed by the released inputs when it ends. In a thread at rest the first input is
   // answered now, held or not: a server of an older version may have ended the turn before it without knowing the queue.
   if (!isAtRest) {

@@ -51,6 +51,7 @@ export async function regenerate(engine: Engine, request: RegenerateRequest): Pr
           ? await storedChoices(options.choices, turn)
           : await offer.fit(read.ownerId, chosen, partsOf),
       seq: read.seq,
+      incarnation: read.incarnation,
       queue: read.queue,
       last: read.messages[0],
       replaced: read,

@@ -102,8 +102,8 @@ export async function send(
         const { ownerId } = create as NonNullable<typeof create>
         await admit(ownerId)
         const events = [added]
-        const none = { seq: 0, last: undefined, replaced: null, history: [], queue: [] }
-        return { ...none, ownerId, replyTo, choices: chosen, events }
+        const none = { seq: 0, incarnation: undefined, last: undefined, replaced: null }
+        return { ...none, history: [], queue: [], ownerId, replyTo, choices: chosen, events }
       }
       const target = replaces ?? message.id
       const { store } = engine
@@ -144,8 +144,8 @@ export async function send(
       const old = replaces === undefined || !read.found ? undefined : read.messages.at(-1)
       // The messages before it may come from another read: then its position is not known.
       if (old !== undefined && !read.isOneRead) return null
-      const { ownerId, seq, queue } = read
-      const place = { ownerId, choices: chosen, seq, queue, replyTo }
+      const { ownerId, seq, incarnation, queue } = read
+      const place = { ownerId, choices: chosen, seq, incarnation, queue, replyTo }
       const answers = read.messages.slice(0, -1)
       const answer = answers.at(-1)
       // An edit that changes nothing regenerates the answer, and the message stays as it is.

@@ -213,7 +213,7 @@ async function beginContinuation(
   return retryWhileStale(pauseOf(engine.clock), async (): Promise<SendResult | 'stale'> => {
     const latest = await readLatest(engine.store, threadId, 'full')
     if (latest === null) return { kind: 'no-thread' }
-    const { last, seq, ownerId, queue } = latest
+    const { last, seq, incarnation, ownerId, queue } = latest
     if (before?.role !== 'assistant') {
       throw new HoldfastError('message-not-found', 'There is no such turn to continue.')
     }
@@ -231,14 +231,14 @@ async function beginContinuation(
       how: 'continued',
       events,
       expectedSeq: seq,
+      incarnation,
       turns: [last],
       queue,
       work: workFor(turnId),
     })
     if (result.kind === 'appended') {
-      const { incarnation } = result
       const begun = { kind: 'started', turnId, after: seq, turn: before } as const
-      return withDefined(begun, { incarnation })
+      return withDefined(begun, { incarnation: result.incarnation })
     }
     if (result.kind === 'leased') return { kind: 'run-active', turnId: result.turnId }
     if (result.kind === 'no-thread') return { kind: 'no-thread' }

@@ -15,7 +15,8 @@ export async function appendThreadEvents(
   return retryInLine({ store, clock }, threadId, async () => {
     const thread = await store.readThread(threadId)
     if (thread === null) return false
-    const { kind } = await append({ threadId, events, expectedSeq: thread.seq })
+    const { seq: expectedSeq, incarnation } = thread
+    const { kind } = await append({ threadId, events, expectedSeq, incarnation })
     return kind === 'stale' ? kind : kind === 'appended'
   })
 }

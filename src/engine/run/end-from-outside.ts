@@ -11,6 +11,8 @@ export interface ReadThread {
   readonly threadId: ThreadId
   readonly ownerId: OwnerId
   readonly expectedSeq: Seq
+  /** See `Append`. */
+  readonly incarnation: string | undefined
   readonly turns: readonly Turn[]
   /** The queued inputs at `expectedSeq`. */
   readonly queue: InputQueue

@@ -86,10 +86,10 @@ const isForOthers = ({ agents, options }: Engine, { progress, recorded }: Turn):
 async function takeRun(
   engine: Engine,
   { threadId, turnId, fence: deadFence, overFence }: TakenRun,
-  { turn, seq, ownerId, queue }: FoundTurn,
+  { turn, seq, incarnation, ownerId, queue }: FoundTurn,
 ): Promise<'taken' | 'again' | 'gone'> {
   const { options, clock, agents } = engine
-  const place = { threadId, expectedSeq: seq, turns: [turn], queue }
+  const place = { threadId, expectedSeq: seq, incarnation, turns: [turn], queue }
   if (turn.progress.status !== 'running') {
     // This process gave up its own lease without seeing an end of the turn. The turn has ended meanwhile, and its
     // lease was released with it.

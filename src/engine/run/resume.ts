@@ -26,7 +26,7 @@ export async function continueTurn(
   return retryWhileStale(pauseOf(engine.clock), async () => {
     const latest = await readLatest(engine.store, threadId, 'full')
     if (latest === null || isOther(latest.ownerId, ownedBy)) return { kind: 'no-thread' }
-    const { last, seq, ownerId, queue } = latest
+    const { last, seq, incarnation, ownerId, queue } = latest
     if (last?.role !== 'assistant') return { kind: 'nothing-to-continue' }
     const { progress, id: turnId } = last
     if (progress.status === 'running') return { kind: 'run-active', turnId }
@@ -34,8 +34,9 @@ export async function continueTurn(
       return { kind: 'nothing-to-continue' }
     }
     const events = [resumed(engine, turnId)]
-    const place = { threadId, ownerId, turnId, expectedSeq: seq, turns: [last], queue }
-    const result = await engine.begin({ ...place, how: 'continued', events, force: true })
+    const read = { threadId, ownerId, expectedSeq: seq, incarnation, turns: [last], queue }
+    const begin = { ...read, turnId, how: 'continued', events, force: true } as const
+    const result = await engine.begin(begin)
     if (result.kind === 'appended') return { kind: 'continued', turnId, after: seq }
     if (result.kind === 'leased') return { kind: 'run-active', turnId: result.turnId }
     if (result.kind === 'no-thread') return { kind: 'no-thread' }

@@ -1,13 +1,13 @@
 import { admitEvents } from '../../core/admit-events.ts'
 import { isTurnEvent, type NewEvent, type NewTurnEvent, type TurnEvent } from '../../core/event.ts'
 import { foldOn, foldTurn } from '../../core/fold-turn.ts'
-import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { MessageId, Seq, ThreadId } from '../../core/ids.ts'
 import type { CallEvent } from '../../core/lifecycle.ts'
 import type { Turn } from '../../core/message.ts'
 import { findInterrupt, foldQueueChange } from '../../core/queue.ts'
 import type { InputQueue } from '../../core/queued-input.ts'
 import type { Appended, LeaseUse } from '../../store/lease.ts'
+import { isAnother, isOtherThread } from '../../store/place-evidence.ts'
 import { planCommit, type PlannedCommit } from '../../store/plan-commit.ts'
 import type { Store } from '../../store/store.ts'
 import { FencedError, isRunLost, toRefusalError } from './append-refusal.ts'
@@ -28,6 +28,8 @@ export interface RunLedger {
   /** The turn as it will be once the pending events are committed: to plan with, never to show. */
   readonly expected: Turn
   readonly fence: number
+  /** The incarnation of its thread; undefined: not known (OP6). */
+  readonly incarnation: string | undefined
   /** The queued inputs, as of what has been committed or read. */
   readonly queue: InputQueue
   readonly successor: Successor
@@ -82,6 +84,7 @@ export interface StoredPlan {
 export interface NextRun {
   readonly turn: Turn
   readonly seq: Seq
+  readonly incarnation: string | undefined
   readonly fence: number
   readonly queue: InputQueue
 }
@@ -107,8 +110,9 @@ export interface RunLedgerOptions {
   readonly clock: Clock
   readonly threadId: ThreadId
   readonly turn: Turn
-  /** The thread's seq that `turn` was read at. */
+  /** The thread's seq that `turn` was read at, and its incarnation. */
   readonly seq: Seq
+  readonly incarnation: string | undefined
   /** The inputs that wait at `seq`. */
   readonly queue: InputQueue
   readonly fence: number
@@ -124,7 +128,7 @@ export interface RunLedgerOptions {
 }
 
 export function createRunLedger(options: RunLedgerOptions): RunLedger {
-  const { store, committer, hub, clock, threadId, fence } = options
+  const { store, committer, hub, clock, threadId, incarnation, fence } = options
   const turnId = options.turn.id
   const buffer = createEventBuffer()
   let { turn, seq, queue } = options
@@ -208,9 +212,8 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     const deliver = hub.announce(threadId)
     let isStored = false
     try {
-      const planned = planCommit({
-        ...{ threadId, events, expectedSeq: seq, turns: [turn], queue, lease },
-      })
+      const read = { threadId, expectedSeq: seq, incarnation, turns: [turn], queue }
+      const planned = planCommit({ ...read, events, lease })
       if ('kind' in planned) throw toRefusalError(planned)
       turnInFlight = planned.turns.get(turnId) ?? null
       const result = await committer.submit(planned)
@@ -232,13 +235,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
         return true
       }
       if (result.kind !== 'stale') throw refusal(result)
-      // The thread's seq is lower than this run's: the thread was deleted and created again under its id. It is not
-      // this run's thread, and reading again would find the same for ever.
-      if (result.seq < seq) {
-        holdsLease = false
-        throw new FencedError('The thread of this run is gone.')
-      }
-      await catchUp(result.seq)
+      await catchUp()
       return false
     } finally {
       if (!isStored) notifications.add(() => deliver(null))
@@ -248,10 +245,15 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
   }
 
   /** Reads what other writers have appended about this turn and the queue. */
-  const catchUp = async (upTo: Seq): Promise<void> => {
-    while (seq < upTo) {
+  const catchUp = async (): Promise<void> => {
+    for (let isBehind = true; isBehind;) {
       const found = await store.readChanges({ threadId, after: seq, limit: 500, results: 'full' })
-      if (found === null || found.reached <= seq) return
+      if (found === null) throw refusal({ kind: 'no-thread' })
+      // Another thread that has its id refuses every write of this run: trying again would never end.
+      if (isOtherThread({ seq, incarnation }, found)) {
+        holdsLease = false
+        throw new FencedError('The thread of this run is gone.')
+      }
       for (const change of found.changes) {
         if (change.kind === 'turn' && change.turn.id === turnId) setTurn(change.turn)
         if (change.kind === 'event' && isOf(change.event, turnId)) {
@@ -259,6 +261,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
         }
         queue = foldQueueChange(queue, change)
       }
+      isBehind = seq < found.reached && found.reached < found.seq
       seq = found.reached
     }
     if (findInterrupt(queue) !== undefined) options.onStopRequested()
@@ -291,6 +294,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       return expect()
     },
     fence,
+    incarnation,
     successor: options.successor,
     get queue() {
       return queue
@@ -368,9 +372,10 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       drain()
       while (writing.current !== null) await writing.current
       const found = await store.findTurn(turnId)
-      if (found === null || found.threadId !== threadId) {
-        throw new HoldfastError('thread-not-found', 'The thread was deleted while its answer ran.')
-      }
+      // Its seq may be lower than this run's: a standby took over without the newest commits.
+      const isGone =
+        found?.threadId !== threadId || isAnother(incarnation ?? '', found.incarnation ?? '')
+      if (isGone) throw refusal({ kind: 'no-thread' })
       setTurn(found.turn)
       seq = found.seq
       ;({ queue } = found)
@@ -383,11 +388,11 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
 function toNextRun(
   { turns }: PlannedCommit,
   lease: LeaseUse,
-  { seq, fence }: Appended,
+  { seq, incarnation, fence }: Appended,
   queue: InputQueue,
 ): NextRun | null {
   const turn = lease.kind === 'acquire' ? turns.get(lease.turnId) : undefined
-  return turn === undefined || fence === undefined ? null : { turn, seq, fence, queue }
+  return turn === undefined || fence === undefined ? null : { turn, seq, incarnation, fence, queue }
 }
 
 const isOf = (event: object, turnId: MessageId): event is TurnEvent =>

@@ -65,12 +65,12 @@ async function endWaiting(
   engine: Engine,
   threadId: ThreadId,
   turn: Turn,
-  { seq, ownerId, queue }: Latest,
+  { seq, incarnation, ownerId, queue }: Latest,
 ): Promise<boolean> {
   const { clock, emit } = engine
   const ending = { kind: 'stopped' } as const
   const events = planTurnEnd(turn, ending, clock.now())
-  const place = { threadId, ownerId, expectedSeq: seq, turns: [turn], queue }
+  const place = { threadId, ownerId, expectedSeq: seq, incarnation, turns: [turn], queue }
   const result = await endFromOutside(engine, place, events, ending.kind)
   if (result.kind !== 'appended') return false
   createRunHooks({ ownerId, threadId, turnId: turn.id }, emit, clock.now).turnEnded(ending, turn)
@@ -118,7 +118,8 @@ async function untilOver(engine: Engine, threadId: ThreadId, turnId: MessageId):
   }
   const over = async () => {
     if (thread === null || (await isOver())) return
-    for await (const _ of engine.hub.follow(threadId, thread.seq, patience.signal)) {
+    const place = { seq: thread.seq, incarnation: thread.incarnation ?? '' }
+    for await (const _ of engine.hub.follow(threadId, place, patience.signal)) {
       if (await isOver()) return
     }
   }
@@ -137,16 +138,20 @@ async function endFromHere(
   fence: number,
 ): Promise<boolean> {
   const { clock, holder, store } = engine
+  // The lease of this turn's thread, and of no other that has its id by now (OP6).
+  const before = await store.findTurn(turnId, 'none')
+  if (before === null || before.threadId !== threadId) return true
   const lease = { kind: 'acquire', holder, ttlMs: 1_000, turnId, overFence: fence } as const
-  const acquired = await engine.append({ threadId, events: [], lease })
+  const { incarnation: found } = before
+  const acquired = await engine.append({ threadId, events: [], incarnation: found, lease })
   if (acquired.kind !== 'appended' || acquired.fence === undefined) return false
   const { fence: newFence } = acquired
   const release = { kind: 'release', fence: newFence } as const
   return retryWhileStale(pauseOf(clock), async () => {
     const found = await store.findTurn(turnId)
     if (found === null || found.threadId !== threadId) return true
-    const { turn, ownerId, queue, seq: expectedSeq } = found
-    const place = { threadId, expectedSeq, turns: [turn], queue }
+    const { turn, ownerId, queue, seq: expectedSeq, incarnation } = found
+    const place = { threadId, expectedSeq, incarnation, turns: [turn], queue }
     const events = planTurnEnd(turn, { kind: 'stopped' }, clock.now())
     const ended =
       turn.progress.status === 'running'

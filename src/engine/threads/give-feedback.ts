@@ -74,7 +74,7 @@ export async function giveFeedback(
   return retryInLine(engine, messageId, async (): Promise<FeedbackResult | 'stale'> => {
     const found = await findAnswer(engine, messageId, given)
     if (!('turn' in found)) return found
-    const { turn, threadId, ownerId, seq: expectedSeq } = found
+    const { turn, threadId, ownerId, seq: expectedSeq, incarnation } = found
     if (turn.progress.status === 'running') {
       // Its process may be dead. Then the turn is taken over, and ends at some point.
       await takeOver(engine, threadId)
@@ -88,7 +88,8 @@ export async function giveFeedback(
       return { kind: 'given', messageId, feedback: before, seq: expectedSeq }
     }
     const event: NewTurnEvent = { ...entry, type: 'feedback-given', turnId: turn.id }
-    const result = await engine.append({ threadId, events: [event], expectedSeq, turns: [turn] })
+    const place = { threadId, expectedSeq, incarnation, turns: [turn] }
+    const result = await engine.append({ ...place, events: [event] })
     switch (result.kind) {
       case 'appended': {
         const reported = {

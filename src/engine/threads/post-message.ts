@@ -131,6 +131,8 @@ export async function postMessage(
       threadId,
       events,
       expectedSeq: latest?.seq ?? 0,
+      // That of the read which found the owner.
+      incarnation: found?.incarnation,
       queue,
       ...(create === undefined ? {} : { create: { ...create, at } }),
     })

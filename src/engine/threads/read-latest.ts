@@ -33,6 +33,7 @@ export async function readDownTo(
 } | null> {
   const messages: Message[] = []
   let seq: Seq | null = null
+  let incarnation: string | undefined
   let queue: InputQueue = []
   let before: Seq | null = null
   let isOneRead = true
@@ -48,17 +49,19 @@ export async function readDownTo(
       maxBytes: leanBytes,
     })
     if (page === null) return null
-    if (seq === null) ({ seq, queue } = page)
-    const { ownerId, place } = page
-    const head = withDefined({ ownerId, seq, queue, messages }, { incarnation: place?.incarnation })
-    isOneRead &&= page.seq === seq
+    const found = page.place?.incarnation
+    // Those of the first page: what is planned on pages of two threads must not be stored in the second (OP6).
+    if (seq === null) [seq, queue, incarnation] = [page.seq, page.queue, found]
+    const { ownerId } = page
+    const head = withDefined({ ownerId, seq, queue, messages }, { incarnation })
+    isOneRead &&= page.seq === seq && found === incarnation
     for (const [index, message] of page.messages.entries()) {
       messages.push(message)
       if (!fits(message)) continue
       const next = page.messages[index + 1]
       const isLast = next === undefined && page.hasMore
       const rest = isLast ? await readBefore(store, threadId, message.seq) : null
-      isOneRead &&= rest === null || rest.seq === seq
+      isOneRead &&= rest === null || (rest.seq === seq && rest.place?.incarnation === incarnation)
       const after = next?.seq ?? rest?.messages[0]?.seq ?? 0
       return { ...head, found: true, isOneRead, isWhole: false, after }
     }
@@ -75,6 +78,8 @@ const readBefore = (store: Store, threadId: ThreadId, before: Seq) =>
 export interface Latest {
   readonly ownerId: OwnerId
   readonly seq: Seq
+  /** The incarnation of the thread (OP6). */
+  readonly incarnation: string | undefined
   readonly last: Message | undefined
   readonly queue: InputQueue
 }
@@ -87,8 +92,8 @@ export async function readLatest(
 ): Promise<Latest | null> {
   const page = await store.readPage({ threadId, limit: 1, before: null, live: 'include', results })
   if (page === null) return null
-  const { ownerId, seq, queue } = page
-  return { ownerId, seq, queue, last: page.messages[0] }
+  const { ownerId, seq, queue, place } = page
+  return { ownerId, seq, incarnation: place?.incarnation, queue, last: page.messages[0] }
 }
 
 export const isReplyTo =

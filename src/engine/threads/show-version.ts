@@ -4,6 +4,7 @@ import { callsOf, type Message, type Turn } from '../../core/message.ts'
 import { planTurnEnd } from '../../core/plan-turn-end.ts'
 import { type MessageVersion, toVersionId } from '../../core/versions.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
+import { isAnother } from '../../store/place-evidence.ts'
 import type { VersionPath } from '../../store/version-path.ts'
 import { pauseOf } from '../clock.ts'
 import type { Engine } from '../engine.ts'
@@ -94,7 +95,7 @@ export async function showVersion(
     if (open !== undefined && found.queue.some(({ held }) => !held)) {
       return found.seq === path.seq ? { kind: 'run-active', turnId: open.id } : 'stale'
     }
-    const { ownerId, seq: expectedSeq } = path
+    const { ownerId, seq: expectedSeq, incarnation } = path
     const effects = await findEffects(engine, ownerId, threadId, left)
     const at = clock.now()
     const ending = { kind: 'superseded', by: 'show' } as const
@@ -104,7 +105,7 @@ export async function showVersion(
       { type: 'messages-shown', at, places: path.show.map(({ seq }) => seq) },
     ]
     const turns = open === undefined ? [] : [open]
-    const result = await engine.append({ threadId, events, expectedSeq, turns })
+    const result = await engine.append({ threadId, events, expectedSeq, incarnation, turns })
     switch (result.kind) {
       case 'appended':
         if (open !== undefined) {
@@ -129,7 +130,7 @@ const atOnce = 100
 async function readLeft(
   { store }: Engine,
   threadId: ThreadId,
-  { seq, hide }: VersionPath,
+  { seq, incarnation = '', hide }: VersionPath,
 ): Promise<readonly Message[] | null> {
   const messages: Message[] = []
   const first = hide[0]?.seq ?? 0
@@ -138,6 +139,7 @@ async function readLeft(
     const query = { threadId, limit, before, live: 'include', results: 'lazy' } as const
     const page = await store.readPage({ ...query, maxBytes: bytesAtOnce })
     if (page === null || page.seq !== seq || page.messages.length === 0) return null
+    if (isAnother(incarnation, page.place?.incarnation ?? '')) return null
     messages.push(...page.messages)
     before = page.messages.at(-1)?.seq ?? null
     if ((before ?? 0) < first) return null

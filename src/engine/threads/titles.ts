@@ -4,6 +4,7 @@ import type { NewThreadEvent } from '../../core/event.ts'
 import type { ThreadId } from '../../core/ids.ts'
 import type { Usage } from '../../core/usage.ts'
 import { withDefined } from '../../core/with-defined.ts'
+import { isAnother } from '../../store/place-evidence.ts'
 import { retryWhileStale } from '../../store/retry-while-stale.ts'
 import type { Append } from '../../store/plan-commit.ts'
 import type { Store } from '../../store/store.ts'
@@ -94,7 +95,7 @@ async function nameThread(
   })
   const prompt = page === null ? null : toTitlePrompt(page.messages)
   if (prompt === null) return
-  const incarnation = page?.place?.incarnation
+  const { incarnation = '' } = page?.place ?? {}
   const begun = clock.now()
   // Another model does not get the agent's provider options and settings.
   const settings = model === undefined ? ownSettings(agent?.settings) : {}
@@ -109,11 +110,12 @@ async function nameThread(
     if (now === null || now.titledBy !== null) return false
     // A thread that was deleted and made anew under this id is another conversation, which this title is not about
     // (OP6).
-    const found = await store.readPlace?.(threadId, now.seq)
-    if (found !== undefined && found?.incarnation !== incarnation) return false
+    if (isAnother(incarnation, now.incarnation ?? '')) return false
     const renamed = { type: 'thread-renamed', title, by: 'model', model: modelId } as const
     const event: NewThreadEvent = withDefined({ ...renamed, at: clock.now() }, { usage })
-    const { kind } = await append({ threadId, events: [event], expectedSeq: now.seq })
+    const { kind } = await append({
+      ...{ threadId, events: [event], expectedSeq: now.seq, incarnation },
+    })
     return kind === 'stale' ? kind : kind === 'appended'
   })
   const ms = clock.now() - begun

@@ -11,7 +11,7 @@ import { isHeld, type IsHolderAlive, newThreadHead } from '../lease.ts'
 import type { Append } from '../plan-commit.ts'
 import { jsonLength, omitInChange, omitLargeOutputs } from '../omit-large-outputs.ts'
 import { drawMark } from '../place-evidence.ts'
-import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
+import { isStaleRewrite, planRewrite, toRewriteFault } from '../plan-rewrite.ts'
 import type { ChangeNotification, NewThread, Store } from '../store.ts'
 import { firstTitleGiver, passesFilter, toMetadataText } from '../thread-row.ts'
 import { createMemoryFileRecords } from './memory-file-records.ts'
@@ -68,6 +68,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
 
   const newThread = (wanted: NewThread): MemoryThread => {
     const { id, ownerId, title, metadata, at } = wanted
+    const incarnation = drawMark()
     return {
       thread: {
         id,
@@ -82,11 +83,12 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         seq: 0,
         activity: nextActivity(),
         queue: [],
+        incarnation,
       },
       messages: [],
       events: [],
       inputs: new Map(),
-      head: newThreadHead(ownerId, drawMark()),
+      head: newThreadHead(ownerId, incarnation),
       mark: '',
     }
   }
@@ -124,7 +126,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
     async listThreads({ ownerId, limit, before, filter }) {
       open()
       const mine = [...threads.values()]
-        .map(({ thread: { queue: _, ...thread } }): ListedThread => thread)
+        .map(({ thread: { queue: _, incarnation: _drawn, ...thread } }): ListedThread => thread)
         .filter((thread) => thread.ownerId === ownerId && passesFilter(thread, filter))
         .filter((thread) => before === null || thread.activity < before)
         .sort((left, right) => right.activity - left.activity)
@@ -172,10 +174,10 @@ export function memory(options: MemoryStoreOptions = {}): Store {
 
     async rewriteThread(rewrite) {
       open()
-      const { threadId, expectedSeq, from } = rewrite
+      const { threadId, from } = rewrite
       const commits = planRewrite(rewrite)
       const stored = threads.get(threadId)
-      if (stored === undefined || stored.thread.seq !== expectedSeq) return 'stale'
+      if (stored === undefined || isStaleRewrite(stored.head, rewrite)) return 'stale'
       if (isHeld(stored.head, { now, isAlive }) || stored.thread.queue.length > 0) return 'leased'
       // Written to a copy, which replaces the thread once everything is written: a refusal must leave the
       // thread as it was.
@@ -263,7 +265,8 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       if (stored === undefined) return null
       const path = walkPath(createPathRows(stored.messages.map(toPathRow)), target)
       const { ownerId, seq } = stored.thread
-      return path === null ? null : { ownerId, seq, ...path }
+      const { incarnation } = stored.head
+      return path === null ? null : { ownerId, seq, incarnation, ...path }
     },
 
     async findInput(threadId, messageId) {
@@ -301,9 +304,11 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         if (stored === undefined || 'user' in entry) continue
         const turn = readMemoryMessage(stored, entry) as Turn
         const { ownerId, seq, queue } = stored.thread
+        const { incarnation } = stored.head
+        const head = { threadId, ownerId, seq, incarnation, queue }
         for (const call of callsOf(turn)) {
           if (call.id !== callId) continue
-          return { threadId, ownerId, seq, queue, turn: omitLargeOutputs(turn, results), call }
+          return { ...head, turn: omitLargeOutputs(turn, results), call }
         }
       }
       return null

@@ -10,7 +10,7 @@ const columns = (list: string): readonly Column[] =>
   })
 
 export const headColumns = columns(
-  'id text, expected bigint, size bigint, mark text, fence bigint, ms bigint',
+  'id text, expected bigint, planned_on text, size bigint, mark text, fence bigint, ms bigint',
 )
 export const threadColumns =
   columns(`lease text, holder text, turn text, title text, activity_at bigint,

@@ -102,7 +102,10 @@ function changesThread({ append, title, activityAt, queue, forkedFrom, flags }: 
   )
 }
 
-/** The result row of one commit. `headSeq` is null where the thread does not exist or is locked. */
+/**
+ * The result row of one commit. `headSeq` is null where the thread does not exist or is locked. `incarnation` is that of the
+ * thread, whether the commit was written or not.
+ */
 export interface CommitRow {
   readonly nth: number
   readonly seq: number | null
@@ -142,7 +145,7 @@ export function commitStatement(schema: string, kind: CommitKind): Statement {
     // With the thread's row as it is now, which is locked until the end of the transaction.
     `input AS MATERIALIZED (
        SELECT i.*, h.* FROM ${input} LEFT JOIN LATERAL (
-         SELECT owner_id AS head_owner, seq AS head_seq, fence AS head_fence,
+         SELECT owner_id AS head_owner, incarnation, seq AS head_seq, fence AS head_fence,
            lease_holder AS head_holder, lease_turn AS head_turn,
            coalesce(lease_until > clock_timestamp(), false) AS is_held
          FROM ${schema}.threads WHERE id = i.id FOR NO KEY UPDATE SKIP LOCKED) AS h ON true)`,
@@ -175,6 +178,7 @@ export function commitStatement(schema: string, kind: CommitKind): Statement {
        FROM input AS i
        WHERE t.id = i.id AND i.head_seq IS NOT NULL
          AND (i.expected IS NULL OR i.expected = i.head_seq)
+         AND (i.planned_on IS NULL OR i.planned_on = i.incarnation)
          AND ${
            has('thread')
              ? `(i.owner IS NULL OR i.owner = i.head_owner)
@@ -183,7 +187,7 @@ export function commitStatement(schema: string, kind: CommitKind): Statement {
            ELSE ${isLeaseHeld} END`
              : `(${isLeaseHeld})`
          }
-       RETURNING t.id, t.owner_id, t.seq, t.fence, t.incarnation, t.mark,
+       RETURNING t.id, t.owner_id, t.seq, t.fence, ${has('made') ? 't.incarnation, ' : ''}t.mark,
          t.lease_holder IS NOT NULL AND t.stop_fence IS NOT DISTINCT FROM t.fence AS is_stopping)`,
     ...when('made', () => [
       `made AS (
@@ -199,7 +203,7 @@ export function commitStatement(schema: string, kind: CommitKind): Statement {
            CASE i.lease WHEN 'acquire' THEN i.turn END,
            CASE i.lease WHEN 'acquire' THEN ${until} END
          FROM input AS i
-         WHERE i.owner IS NOT NULL AND coalesce(i.expected, 0) = 0
+         WHERE i.owner IS NOT NULL AND coalesce(i.expected, 0) = 0 AND i.planned_on IS NULL
            AND coalesce(i.lease, 'acquire') = 'acquire'
            AND (SELECT true FROM ${schema}.threads AS x WHERE x.id = i.id) IS NULL
          ORDER BY i.id
@@ -303,7 +307,8 @@ export function commitStatement(schema: string, kind: CommitKind): Statement {
   ]
   // A scalar subquery, because PostgreSQL may plan an EXISTS here as a hash of the whole table.
   const text = `WITH ${parts.join(', ')}
-    SELECT i.nth::integer, w.seq, w.fence, w.is_stopping AS "isStopping", w.incarnation,
+    SELECT i.nth::integer, w.seq, w.fence, w.is_stopping AS "isStopping",
+      ${has('made') ? 'coalesce(i.incarnation, w.incarnation) AS incarnation' : 'i.incarnation'},
       CASE WHEN i.head_seq IS NULL
         THEN (SELECT true FROM ${schema}.threads AS x WHERE x.id = i.id) IS NOT NULL
         ELSE true END AS "exists",

@@ -104,8 +104,9 @@ export const callValues = (threadId: ThreadId, row: PlannedCallRow): readonly un
 type Rows = readonly (readonly unknown[])[]
 
 const headValues = (commit: PlannedCommit): readonly unknown[] => {
-  const { threadId, expectedSeq = null, lease } = commit.append
-  return [threadId, expectedSeq, commit.size, markOf(commit), fenceOf(lease), leaseMsOf(lease)]
+  const { threadId, expectedSeq = null, incarnation = '', lease } = commit.append
+  const claim = [expectedSeq, incarnation === '' ? null : incarnation]
+  return [threadId, ...claim, commit.size, markOf(commit), fenceOf(lease), leaseMsOf(lease)]
 }
 
 const threadValues = (commit: PlannedCommit): readonly unknown[] => {

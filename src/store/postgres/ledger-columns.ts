@@ -76,7 +76,10 @@ export interface PlaceColumns {
   readonly newestBodySeq: Seq | null
 }
 
-/** A message on one of the two paths, which `part` names. The row with `thread` has the thread's seq. */
+/**
+ * A message on one of the two paths, which `part` names. The row with `thread` has the thread's seq, and its incarnation in
+ * place of an id.
+ */
 export interface PathColumns {
   readonly part: 'thread' | 'wanted' | 'fork' | 'hide' | 'show'
   readonly ownerId: OwnerId | null

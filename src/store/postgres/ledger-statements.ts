@@ -169,7 +169,7 @@ const pathStatement = (schema: string): string => {
           (SELECT retired_seq IS NOT NULL FROM target) AS is_hidden
         FROM up ORDER BY up.seq LIMIT 1) AS top WHERE seq IS NOT NULL
     )
-    SELECT 'thread' AS part, owner_id AS "ownerId", seq, NULL::text AS id, NULL::text AS role
+    SELECT 'thread' AS part, owner_id AS "ownerId", seq, incarnation AS id, NULL::text AS role
     FROM ${schema}.threads WHERE id = $1
     UNION ALL SELECT 'wanted', NULL, seq, message_id, role FROM target
     UNION ALL SELECT 'fork', NULL, seq, NULL, NULL FROM fork

@@ -65,10 +65,11 @@ function toPath(rows: readonly PathColumns[]): VersionPath | null {
     rows
       .flatMap(({ part, id, seq }) => (part === wanted && id !== null ? [{ id, seq }] : []))
       .toSorted((left, right) => left.seq - right.seq)
-  const { ownerId, seq } = thread
+  const { ownerId, seq, id: incarnation } = thread
   const { id, role } = target
   const wanted = { id, seq: target.seq, role: role ?? 'user' }
-  return { ownerId, seq, wanted, after: fork.seq, hide: path('hide'), show: path('show') }
+  const head = { ownerId, seq, incarnation: incarnation ?? '' }
+  return { ...head, wanted, after: fork.seq, hide: path('hide'), show: path('show') }
 }
 
 function sortRows(rows: readonly LedgerRow[]): LedgerRows {

@@ -1,6 +1,7 @@
 import type { MessageId, Seq, ThreadId } from '../../core/ids.ts'
 import type { ThreadRecord } from '../../core/thread.ts'
 import {
+  isStaleRewrite,
   planRewrite,
   type RewriteResult,
   type ThreadRewrite,
@@ -158,12 +159,12 @@ export function createThreadStatements(schema: string) {
          VALUES ($1, $2, $3, $4::bigint, $4, $5, $6)
          ON CONFLICT (id) DO NOTHING RETURNING *
        )
-       SELECT ${columns}, queue, true AS "isNew" FROM created
-       UNION ALL SELECT ${columns}, queue, false FROM ${schema}.threads WHERE id = $1`,
+       SELECT ${columns}, queue, incarnation, true AS "isNew" FROM created
+       UNION ALL SELECT ${columns}, queue, incarnation, false FROM ${schema}.threads WHERE id = $1`,
     ),
     readThread: statement(
       'read-thread',
-      `SELECT ${columns}, queue FROM ${schema}.threads WHERE id = $1`,
+      `SELECT ${columns}, queue, incarnation FROM ${schema}.threads WHERE id = $1`,
     ),
     readSeqs: statement(
       'read-seqs',
@@ -238,17 +239,18 @@ export async function rewriteThread(
   schema: string,
   rewrite: ThreadRewrite,
 ): Promise<Seq | Exclude<RewriteResult, 'rewritten'>> {
-  const { threadId, expectedSeq, from } = rewrite
+  const { threadId, from } = rewrite
   const commits = planRewrite(rewrite)
   const { lock, deleteFrom } = rewriteStatements(schema)
   return database.transaction(async (run) => {
     // A concurrent append finds this row locked (`busy`), and with its next attempt the thread rewritten.
     const [row] = await run<{
       readonly seq: Seq
+      readonly incarnation: string
       readonly isHeld: boolean
       readonly hasQueue: boolean
     }>(lock, [threadId])
-    if (row === undefined || row.seq !== expectedSeq) return 'stale'
+    if (row === undefined || isStaleRewrite(row, rewrite)) return 'stale'
     if (row.isHeld || row.hasQueue) return 'leased'
     for (const statement of deleteFrom) await run(statement, [threadId, from])
     let { seq } = row
@@ -263,7 +265,7 @@ export async function rewriteThread(
 const rewriteStatements = (schema: string) => ({
   lock: statement(
     'lock-for-rewrite',
-    `SELECT seq, lease_holder IS NOT NULL AND lease_until > clock_timestamp() AS "isHeld",
+    `SELECT seq, incarnation, lease_holder IS NOT NULL AND lease_until > clock_timestamp() AS "isHeld",
        queue <> '[]' AS "hasQueue"
      FROM ${schema}.threads WHERE id = $1 FOR UPDATE`,
   ),

@@ -3,6 +3,7 @@ import type { OwnerId, ThreadId } from '../../core/ids.ts'
 import { isLong, toRefusal } from '../commit-group.ts'
 import { type Appended, judgeAppend, newThreadHead } from '../lease.ts'
 import { createPacer, runPaced } from '../pacer.ts'
+import { drawMark, isAnother } from '../place-evidence.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
 import type { AppendResult } from '../store.ts'
 import { type CommitKind, type CommitRow, commitStatement, kindOf } from './commit-statement.ts'
@@ -183,7 +184,7 @@ function toResult({ append, size }: PlannedCommit, row: CommitRow): AppendResult
   const found = toHead(row)
   if (found === null && row.exists) return { kind: 'busy' }
   const { create } = append
-  const head = found ?? (create === undefined ? null : newThreadHead(create.ownerId, ''))
+  const head = found ?? (create === undefined ? null : newThreadHead(create.ownerId, drawMark()))
   // No reason was found: another transaction created the thread after this statement had begun, and the next
   // attempt sees it.
   return judgeAppend(head, () => row.isHeld === true, append) ?? { kind: 'busy' }
@@ -194,7 +195,7 @@ const toHead = (row: CommitRow) =>
     ? null
     : {
         ownerId: row.headOwner as OwnerId,
-        incarnation: '',
+        incarnation: row.incarnation ?? '',
         seq: row.headSeq,
         fence: row.headFence ?? 0,
         holder: row.headHolder,
@@ -230,6 +231,7 @@ export function createFateReader(run: RunStatement, schema: string): ReadCommitF
 
 /** The thread's current row, and how much of the commit is stored. */
 interface FateRow {
+  readonly incarnation: string
   readonly seq: number
   readonly fence: number
   readonly holder: string | null
@@ -240,8 +242,10 @@ interface FateRow {
 }
 
 function judgeFate({ append, size }: PlannedCommit, found: FateRow): CommitFate {
-  const { lease, expectedSeq = 0 } = append
-  const { seq, fence, holder } = found
+  const { lease, expectedSeq = 0, incarnation: plannedOn = '' } = append
+  const { incarnation, seq, fence, holder } = found
+  // Stored or not, its thread is gone: the one that has its id now refuses it.
+  if (isAnother(plannedOn, incarnation)) return { kind: 'absent' }
   const isOurs = lease?.kind === 'acquire' && holder === toPlainText(lease.holder)
   const stored = (own: number): Appended => ({
     kind: 'appended',
@@ -249,6 +253,7 @@ function judgeFate({ append, size }: PlannedCommit, found: FateRow): CommitFate 
     seq: size === 0 ? seq : expectedSeq + size,
     ...(lease === undefined ? {} : { fence: own }),
     stopRequested: lease?.kind === 'hold' && lease.fence === fence && found.isStopping,
+    incarnation,
   })
   if (size === 0) {
     // A renewal may be written twice. A lease that was acquired or released need not be written again.
@@ -269,7 +274,7 @@ function judgeFate({ append, size }: PlannedCommit, found: FateRow): CommitFate 
 const fateStatement = (schema: string): Statement => ({
   name: 'holdfast-commit-fate',
   text: `
-    SELECT t.seq, t.fence, t.lease_holder AS holder, t.lease_turn AS turn,
+    SELECT t.incarnation, t.seq, t.fence, t.lease_holder AS holder, t.lease_turn AS turn,
       coalesce(t.stop_fence = t.fence, false) AS "isStopping",
       (SELECT count(*) FROM unnest($2::bigint[], $3::bigint[], $4::text[]) AS b(seq, at, payload)
         JOIN ${schema}.events AS e ON e.thread_id = t.id AND e.seq = b.seq AND e.at = b.at AND e.payload = b.payload)

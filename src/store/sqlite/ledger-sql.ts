@@ -41,7 +41,7 @@ const insertCall = `INSERT INTO calls (thread, call_id, turn, seq, name, life, i
 
 /** All statements of the store in one place, so that their query plans can be tested. */
 export const ledgerSql = {
-  readThread: `SELECT ${threadColumns}, queue FROM threads WHERE id = ?`,
+  readThread: `SELECT ${threadColumns}, queue, incarnation FROM threads WHERE id = ?`,
   readLedgerThread: `SELECT thread, id AS threadId, owner_id AS ownerId, seq, incarnation, mark,
     queue FROM threads WHERE id = ?`,
   readKey: 'SELECT thread, incarnation FROM threads WHERE id = ?',

@@ -160,7 +160,7 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
       return connection.read((statements) => {
         const head = statements.readLedgerThread.get(threadId)
         if (head === undefined) return null
-        const { thread, ownerId, seq } = head
+        const { thread, ownerId, seq, incarnation } = head
         const rows: PathRows = {
           at: (at) => statements.readPathAt.get(thread, at),
           byId: (id) => statements.readPathById.get(thread, id),
@@ -168,7 +168,7 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
           shownAfter: (after) => statements.readShownAfter.all(thread, after),
         }
         const path = walkPath(rows, target)
-        return path === null ? null : { ownerId, seq, ...path }
+        return path === null ? null : { ownerId, seq, incarnation, ...path }
       })
     },
 

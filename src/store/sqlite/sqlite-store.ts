@@ -17,7 +17,7 @@ import { isHeld, type IsHolderAlive } from '../lease.ts'
 import { createLedgerReader } from '../ledger-rows.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
 import { drawMark } from '../place-evidence.ts'
-import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
+import { isStaleRewrite, planRewrite, toRewriteFault } from '../plan-rewrite.ts'
 import type { AppendResult, Store } from '../store.ts'
 import { firstTitleNote, toListedThread, toMetadataText, toThreadRecord } from '../thread-row.ts'
 import { createSqliteAudit } from './audit.ts'
@@ -237,11 +237,11 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     },
 
     async rewriteThread(rewrite) {
-      const { threadId, expectedSeq, from } = rewrite
+      const { threadId, from } = rewrite
       const commits = planRewrite(rewrite)
       const rewriteRows = (statements: LedgerStatements): 'stale' | 'leased' | Seq => {
         const row = statements.readHead.get(threadId)
-        if (row === undefined || row.seq !== expectedSeq) return 'stale'
+        if (row === undefined || isStaleRewrite(row, rewrite)) return 'stale'
         if (isHeld(row, { now, isAlive }) || row.hasQueue === 1) return 'leased'
         statements.deleteInputsFrom.run(row.thread, row.thread, from)
         statements.deleteMessagesFrom.run(row.thread, from)

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import type { ThreadView } from '../../core/fold-thread.ts'
+import { callsOf } from '../../core/message.ts'
 import type { ShownInput } from '../../views/queue-view.ts'
 import {
   openChat,
@@ -39,6 +41,12 @@ async function openSlow(client: HttpClient, threadId: string): Promise<Response>
   const stream = await openChat(client, { threadId }, userText('slow tool 60'))
   assert.equal(stream.status, 200)
   return stream
+}
+
+/** The last turn does nothing but wait for a tool: its step has ended in the commit that started the call. */
+const runsTool = ({ messages }: ThreadView): boolean => {
+  const last = messages.at(-1)
+  return last?.role === 'assistant' && [...callsOf(last)].some(({ state }) => state === 'running')
 }
 
 const rolesOf = async (client: HttpClient, threadId: string) =>
@@ -248,7 +256,7 @@ export const queueRules: readonly HttpRule[] = [
       await readChunks(await openChat(client, { threadId: newId('thread') }, other))
 
       const thread = `/api/threads/${threadId}`
-      /** What a verb could change; a turn that runs writes on. */
+      /** What a verb could change. No turn writes any of it meanwhile: whatever differs is of a verb. */
       const read = async () => {
         const { results } = await readMessages(client, threadId)
         const shown = results.map(({ id, role, metadata }) => ({ id, role, metadata }))
@@ -290,6 +298,10 @@ export const queueRules: readonly HttpRule[] = [
       await refuseAll(hidden.id, 'show', 'feedback')
       await refuseAll(other.id, 'edit under its id')
       const stream = await openSlow(client, threadId)
+      // Until its tool runs, the turn may still write which models it has tried: metadata that no verb has changed.
+      const feed = await openFeed(client, threadId)
+      await feed.until(runsTool)
+      await feed.close()
       const waiting = await openChat(client, { threadId }, queued)
       await refuseAll(queued.id)
       await Promise.all([stream.body?.cancel(), waiting.body?.cancel()])

@@ -1,11 +1,29 @@
 import assert from 'node:assert/strict'
+import type { NewEvent } from '../../core/event.ts'
 import { parseMessageId, parseThreadId } from '../../core/ids.ts'
 import type { ThreadPlace } from '../../core/thread-place.ts'
 import { placeAfter } from '../../protocol/place-text.ts'
 import { isOtherHistory } from '../../store/place-evidence.ts'
+import type { Append } from '../../store/plan-commit.ts'
 import type { Store } from '../../store/store.ts'
 import type { StoreRule } from './store-rule.ts'
-import { append, createThread, ended, say, started, text, thread, turn } from './thread-script.ts'
+import { commitTogether } from './append-events.ts'
+import {
+  ana,
+  append,
+  at,
+  call,
+  createThread,
+  ended,
+  recorded,
+  say,
+  succeeded,
+  started,
+  text,
+  thread,
+  tryAppend,
+  turn,
+} from './thread-script.ts'
 
 /** The places of a reader of all changes after each of them, and of a reader of a page. */
 async function readPlaces(store: Store): Promise<readonly ThreadPlace[]> {
@@ -31,7 +49,10 @@ async function areOther(store: Store, places: readonly ThreadPlace[]): Promise<r
 
 const all = (places: readonly ThreadPlace[], value: boolean) => places.map(() => value)
 
-const second = parseMessageId('second')
+const [second, third] = [parseMessageId('second'), parseMessageId('third')]
+
+const readAll = (store: Store) =>
+  store.readChanges({ threadId: thread, results: 'full', after: 0, limit: 1_000 })
 
 /** For stores with `readPlace`; a store without it accepts every place. */
 export const historyRules: readonly StoreRule[] = [
@@ -74,7 +95,7 @@ export const historyRules: readonly StoreRule[] = [
       await append(store, [say('Hi'), started(), ...text('One'), ended()])
       await append(store, [
         say('And?', second),
-        say('More?', parseMessageId('third')),
+        say('More?', third),
         say('Still more?', parseMessageId('fourth')),
       ])
       assert.deepEqual(await areOther(store, places), all(places, true))
@@ -82,18 +103,24 @@ export const historyRules: readonly StoreRule[] = [
   },
   {
     id: 'OP6',
-    claim: 'returns the same incarnation with a page, changes, a turn and a seq',
+    claim: 'returns the same incarnation with everything that a writer plans on',
     async check({ open }) {
       const store = await open()
       if (store.readPlace === undefined) return
       await createThread(store)
       const read = async () => {
-        await append(store, [say('Hi'), started()])
+        await append(store, [say('Hi'), started(), recorded()])
         const incarnation = (await store.findTurn(turn))?.incarnation
         assert.ok(incarnation !== undefined)
+        const others = [
+          await store.readThread(thread),
+          await store.readCall(thread, call),
+          await store.readPath(thread, turn),
+        ]
+        for (const found of others) assert.equal(found?.incarnation, incarnation)
         for (const place of await readPlaces(store)) assert.equal(place.incarnation, incarnation)
         const seqs = await store.readSeqs?.([thread, parseThreadId('nowhere')])
-        if (seqs !== undefined) assert.deepEqual([...seqs], [[thread, { seq: 2, incarnation }]])
+        if (seqs !== undefined) assert.deepEqual([...seqs], [[thread, { seq: 3, incarnation }]])
         return incarnation
       }
       const before = await read()
@@ -125,6 +152,63 @@ export const historyRules: readonly StoreRule[] = [
       // Unknown fields are not compared: places of an older version, and bare seqs.
       const bare = later.map(({ seq }) => ({ seq, incarnation: '', mark: '', subject: '' }))
       assert.deepEqual(await areOther(store, bare), all(bare, false))
+    },
+  },
+  {
+    id: 'OP6',
+    claim: 'stores nothing that was planned on a thread that was made again, at the same seq too',
+    async check({ open }) {
+      const store = await open()
+      if (store.readPlace === undefined) return
+      const make = async () => {
+        await createThread(store)
+        await append(store, [say('Hi'), started(), recorded()])
+        return (await store.findTurn(turn))?.incarnation
+      }
+      const gone = await make()
+      await store.deleteThread(thread)
+      const incarnation = await make()
+      assert.notEqual(incarnation, gone)
+      const expectedSeq = 3
+      const before = await readAll(store)
+      const create = { ownerId: ana, title: '', at }
+      const lease = { kind: 'acquire', holder: 'a', ttlMs: 60_000, turnId: turn } as const
+      // One of each kind of write: events, a call, a turn that begins or ends, the thread itself, a lease alone.
+      const planned: readonly (readonly [readonly NewEvent[], Partial<Append>])[] = [
+        [text('One'), {}],
+        [[succeeded(1)], {}],
+        [[say('And?', second), started(third)], { lease }],
+        [[say('And?', second)], { create }],
+        [[succeeded(1), ended()], {}],
+        [[{ type: 'thread-renamed', title: 'Gone', at }], {}],
+        [[], { lease }],
+      ]
+      for (const [events, more] of planned) {
+        const old = { ...more, expectedSeq, incarnation: gone }
+        assert.deepEqual(await tryAppend(store, events, old), { kind: 'stale', seq: 3 })
+      }
+      const both = [text('One'), text('Two')].map((events) => ({ threadId: thread, events }))
+      const claims = [{ incarnation: gone }, { incarnation }]
+      const results = await commitTogether(
+        store,
+        both.map((one, index) => ({ ...one, expectedSeq, ...claims[index] })),
+      )
+      assert.deepEqual(
+        results.map(({ kind }) => kind),
+        ['stale', 'appended'],
+      )
+      const after = await readAll(store)
+      assert.deepEqual(after?.changes.slice(0, before?.changes.length), before?.changes)
+      assert.equal(after?.seq, 6)
+      // An unknown one is not compared.
+      for (const unknown of ['', undefined]) {
+        await append(store, [], { incarnation: unknown })
+      }
+      // Nor is a thread created for a writer that has read one.
+      await store.deleteThread(thread)
+      const late = { create, expectedSeq: 0, incarnation }
+      assert.deepEqual(await tryAppend(store, [say('Late')], late), { kind: 'stale', seq: 0 })
+      assert.equal(await store.readThread(thread), null)
     },
   },
 ]

@@ -64,6 +64,8 @@ export const rewriteRules: readonly StoreRule[] = [
         appends: [[retired, say('Two', second)], callTurn('succeeded')],
       }
       assert.equal(await store.rewriteThread({ ...rewrite, expectedSeq: seq - 1 }), 'stale')
+      const other = { ...rewrite, expectedSeq: seq, incarnation: 'another' }
+      assert.equal(await store.rewriteThread(other), 'stale')
       assert.equal(await store.rewriteThread({ ...rewrite, expectedSeq: seq }), 'rewritten')
       store = await reopen(store)
       const shown = (await readAllPages(store, 2)).toReversed()
