@@ -87,7 +87,7 @@ const mostMerges = 3
 /** Merges messages into a thread that has some already, from an earlier import or from its users. */
 export async function mergeMessages(write: ThreadWrite): Promise<void> {
   const { session, report, writer, intake } = write
-  await writer.flush()
+  await writer.flushThread(session.id)
   let placedReport = createPlacedReport(write)
   const outcome = await attemptWhileStale(
     setTimeout,
