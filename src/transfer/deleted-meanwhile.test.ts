@@ -12,8 +12,7 @@ import { readImport } from './read-import.ts'
 const thread = parseThreadId('t')
 const ownerId = parseOwnerId('local')
 const isDeleted = 'The thread was deleted during the import.'
-const isTaken =
-  'The thread was created by somebody else during the import. Import it again.'
+const isTaken = 'The thread was created by somebody else during the import. Import it again.'
 const isBusy = 'A turn of this thread is running or waiting. Import it when the turn has ended.'
 
 async function* textOf(document: unknown): AsyncGenerator<string> {

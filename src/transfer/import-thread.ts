@@ -67,7 +67,7 @@ export async function appendMessages(write: ThreadWrite): Promise<void> {
   if (session.hasWritten && read.orphans.length > 0) return mergeMessages(write)
   for (const { index } of read.orphans) placedReport.fail(index, noCall)
   await findForeign(write, read.messages, session.foreign)
-  await reportMissingFiles(write.store, session.ownerId, read.messages, placedReport)
+  await reportMissingFiles(write.store, session.ownerId, read.messages, placedReport, pace)
   const mendAt = (index: number) => (what: string) => placedReport.mend(index, what)
   const { ids, replyTo, namer } = session
   const name = mapInSteps(read.messages, (message) => namer.name(message, mendAt(message.index)))
@@ -134,7 +134,7 @@ async function tryMerge(
   const foreign = new Set<string>()
   const all = [...read.messages, ...unnamed]
   await findForeign(write, all, foreign)
-  await reportMissingFiles(store, session.ownerId, all, placedReport)
+  await reportMissingFiles(store, session.ownerId, all, placedReport, pace)
   const ids = createIdKeeper(threadId, (kind, id) => kind === 'message' && foreign.has(id))
   const namer = createMessageNamer(ids)
   const mendAt = (index: number) => (what: string) =>
@@ -327,6 +327,7 @@ async function findForeign(
     return threadId !== undefined && threadId !== session.id
   })
   for (const id of others) foreign.add(id)
+  await pace()
   const thread = session.isNew ? null : await store.readThread(session.id)
   for (const { id } of thread?.queue ?? []) foreign.add(id)
   if (store.audit !== undefined) {
@@ -339,6 +340,7 @@ async function findForeign(
     return
   }
   for (const id of ids) {
+    await pace()
     const found = await store.findTurn(id)
     if (found !== null && found.threadId !== session.id) foreign.add(id)
   }

@@ -104,7 +104,8 @@ export async function importThreads(
       intake.fields = fields
     }
     const ownerId = ownerOf(intake)
-    const session = ownerId === null ? null : await openSession({ store, writer, pace }, intake, ownerId, at)
+    const session =
+      ownerId === null ? null : await openSession({ store, writer, pace }, intake, ownerId, at)
     sessions.set(intake.key, session)
     report.count({ threads: 1 })
     // A document of one thread has no position for it.

@@ -4,6 +4,7 @@ import { longestTitle } from '../core/thread.ts'
 import {
   createIdKeeper,
   createMessageNamer,
+  createTextHash,
   deriveId,
   type IdKeeper,
   type MessageNamer,
@@ -109,13 +110,20 @@ function* toThreadId({ fields, messages }: ThreadIntake): PausableWork<ThreadId>
   const { places } = yield* findOrder(values, pages)
   const oldest = values[places[0] ?? 0]
   const id = oldest == null ? undefined : idOf(oldest, 'id', 'message_id', 'messageId', '_id')
-  return deriveThreadId(id ?? (yield* toListText(messages)))
+  return id === undefined ? yield* deriveFromAll(messages) : deriveThreadId(id)
 }
 
-/** `JSON.stringify` of the list of their values, message by message. */
-function* toListText(messages: readonly PlacedValue[]): PausableWork<string> {
-  const texts = yield* mapInSteps(messages, ({ value }) => JSON.stringify(value) ?? 'null')
-  return `[${texts.join(',')}]`
+/** The id that `deriveThreadId` makes of the JSON of all values, message by message: they may be many megabytes. */
+function* deriveFromAll(messages: readonly PlacedValue[]): PausableWork<ThreadId> {
+  const hash = createTextHash()
+  const add = (text: string) => hash.add(JSON.stringify(text).slice(1, -1))
+  hash.add('["thread","')
+  for (const [index, { value }] of messages.entries()) {
+    add(`${index === 0 ? '[' : ','}${JSON.stringify(value) ?? 'null'}`)
+    yield
+  }
+  hash.add(`${messages.length === 0 ? '[' : ''}]"]`)
+  return parseThreadId(`thr_${hash.digest()}`)
 }
 
 const deriveThreadId = (...place: readonly (string | number)[]): ThreadId =>
