@@ -38,3 +38,46 @@ export function* mapInSteps<Item, Result>(
   }
   return results
 }
+
+/** `toSorted`, in portions: a stable sort by merging, each pass of which pauses. */
+export function* sortInSteps<Item>(
+  items: readonly Item[],
+  compare: (left: Item, right: Item) => number,
+): PausableWork<readonly Item[]> {
+  let runs: (readonly Item[])[] = []
+  for (let from = 0; from < items.length; from += sortedAtOnce) {
+    runs.push(items.slice(from, from + sortedAtOnce).toSorted(compare))
+    yield
+  }
+  while (runs.length > 1) {
+    const merged: (readonly Item[])[] = []
+    for (let nth = 0; nth < runs.length; nth += 2) {
+      merged.push(yield* mergeRuns(runs[nth] ?? [], runs[nth + 1] ?? [], compare))
+    }
+    runs = merged
+  }
+  return runs[0] ?? []
+}
+
+/** Sorted within a millisecond. */
+const sortedAtOnce = 1_024
+
+function* mergeRuns<Item>(
+  left: readonly Item[],
+  right: readonly Item[],
+  compare: (left: Item, right: Item) => number,
+): PausableWork<readonly Item[]> {
+  const merged: Item[] = []
+  let [l, r] = [0, 0]
+  while (l < left.length || r < right.length) {
+    const [first, second] = [left[l], right[r]]
+    // At equal places that of the left run is first: the sort is stable.
+    const isLeft =
+      r === right.length || (l < left.length && compare(first as Item, second as Item) <= 0)
+    merged.push((isLeft ? first : second) as Item)
+    if (isLeft) l++
+    else r++
+    if (merged.length % itemsAtOnce === 0) yield
+  }
+  return merged
+}

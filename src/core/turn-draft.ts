@@ -33,6 +33,18 @@ export interface TurnDraft {
   finish(): Turn
 }
 
+const fewSteps = 64
+
+function positionsIn(steps: readonly Step[]): ReadonlyMap<CallId, PartPosition> {
+  const positions = new Map<CallId, PartPosition>()
+  for (const [step, { parts }] of steps.entries()) {
+    for (const [index, part] of parts.entries()) {
+      if (part.type === 'call') positions.set(part.id, { step, part: index })
+    }
+  }
+  return positions
+}
+
 export function createTurnDraft(turn: Turn): TurnDraft {
   const { steps: before, lastSeq, unreadable, ...head } = turn
   const steps = [...before]
@@ -55,12 +67,15 @@ export function createTurnDraft(turn: Turn): TurnDraft {
 
   // From the last step backwards: most events concern a call of one of the last steps.
   const positionBefore = (id: CallId): PartPosition | undefined => {
-    for (let step = before.length - 1; step >= 0; step--) {
+    const from = Math.max(0, before.length - fewSteps)
+    for (let step = before.length - 1; step >= from; step--) {
       const part = callPositionsIn(before[step] as Step).get(id)
       if (part !== undefined) return { step, part }
     }
-    return undefined
+    return from === 0 ? undefined : (earlier ??= positionsIn(before)).get(id)
   }
+  // Of all steps, once in a run: to search thousands of steps for each event of a run is quadratic (OP7).
+  let earlier: ReadonlyMap<CallId, PartPosition> | undefined
 
   const locate = ({ step, part }: PartPosition): LocatedCall => ({
     step,

@@ -130,21 +130,34 @@ function statesIn(events: readonly NewEvent[]): readonly CallState[] {
 export const isUser = (message: OldMessage): boolean =>
   message.kind === 'user' && message.role === 'user'
 
-const prime = 0x100000001b3n
-const offset = 0xcbf29ce484222325n
-const mask = 0xffffffffffffffffn
-
 /**
  * An id for a message or call without one. It depends only on its position or content, so reading the same
- * data again gives the same id (LE5). FNV-1a, 64 bits: no secret, only a name.
+ * data again gives the same id (LE5).
  */
 export function deriveId(prefix: 'msg' | 'call', ...place: readonly (string | number)[]): string {
-  const text = JSON.stringify(place)
-  let hash = offset
-  for (let index = 0; index < text.length; index++) {
-    hash = ((hash ^ BigInt(text.charCodeAt(index))) * prime) & mask
+  const hash = createTextHash()
+  hash.add(JSON.stringify(place))
+  return `${prefix}_${hash.digest()}`
+}
+
+/** FNV-1a over the UTF-16 units, 64 bits: no secret, only a name. A long text can be added in pieces. */
+export function createTextHash(): { add(text: string): void; digest(): string } {
+  // The offset, and the prime 2^40 + 0x1b3, in halves of 32 bits: big integers take ten times as long.
+  let state: readonly [high: number, low: number] = [0xcbf29ce4, 0x84222325]
+  return {
+    add(text) {
+      let [high, low] = state
+      for (let index = 0; index < text.length; index++) {
+        low = (low ^ text.charCodeAt(index)) >>> 0
+        const product = low * 0x1b3
+        const carry = (product / 0x100000000) | 0
+        high = (high * 0x1b3 + carry + low * 0x100) >>> 0
+        low = product >>> 0
+      }
+      state = [high, low]
+    },
+    digest: () => state.map((half) => half.toString(16).padStart(8, '0')).join(''),
   }
-  return `${prefix}_${hash.toString(16).padStart(16, '0')}`
 }
 
 /** Whether an id is already in use. */

@@ -12,7 +12,7 @@ import {
   type Report,
 } from './old-message.ts'
 import { textOfStep } from './steps.ts'
-import type { PausableWork } from '../core/pausable-work.ts'
+import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
 
 /** A message of the thread as it is stored. */
 export interface StoredMessage {
@@ -47,7 +47,7 @@ export function* mergeThread(
   { orphans, isNewestFirst = false }: Omit<OldThread, 'messages'>,
   report: Report,
 ): PausableWork<MergedThread> {
-  const places = findPlaces(stored, read)
+  const places = yield* findPlaces(stored, read)
   const entries: MergedMessage[] = stored.map(({ id, message }) => ({
     ...{ id, message, index: -1, fate: 'kept', isRead: false },
   }))
@@ -121,13 +121,13 @@ function fallsInto(message: OldMessage, turn: OldMessage | undefined): boolean {
 }
 
 /** For each message that was read, the index of the same stored message. */
-function findPlaces(
+function* findPlaces(
   stored: readonly StoredMessage[],
   read: readonly NamedMessage[],
-): readonly (number | undefined)[] {
+): PausableWork<readonly (number | undefined)[]> {
   const byId = new Map(stored.map(({ id }, place) => [id as string, place]))
   const taken = new Set<number>()
-  return read.map(({ id, message, joins }, nth) => {
+  return yield* mapInSteps(read, ({ id, message, joins }, nth) => {
     const others = message.kind === 'turn' ? (message.otherIds ?? []) : []
     // A turn that has grown may have the id of its last row, and was stored under that of its first.
     let place = [id, ...others].map((some) => byId.get(some)).find((some) => some !== undefined)

@@ -104,6 +104,7 @@ export function* mergeVersions(
   let from = shown[count]?.seq ?? Number.POSITIVE_INFINITY
   let last = root
   for (const item of messages) {
+    yield
     const seq = item.fate === 'added' ? undefined : seqs.get(item.id)
     const node: VersionNode = { item, children: [], ...(seq === undefined ? {} : { seq }) }
     const again = item.fate === 'added' ? back.get(item.id) : undefined
@@ -142,6 +143,7 @@ export function* mergeVersions(
   for (const stored of hidden.toSorted((left, right) => left.seq - right.seq)) {
     if (!nodes.has(stored)) addStored(stored, stored.parent, stored.hiddenSeq)
   }
+  yield
   const added = new Map<VersionNode, ReadHidden>()
   const known: StoredMessage[] = []
   const stored = yield* createIdentities([...shown, ...hidden])
@@ -188,7 +190,7 @@ export function* mergeVersions(
       added.set(own, item)
     }
   }
-  for (const node of dropRepeats(root)) {
+  for (const node of yield* dropRepeats(root)) {
     added.delete(node)
     report.fail(node.item.index, 'A message that it follows has its id, or has been left out.')
   }
@@ -196,13 +198,14 @@ export function* mergeVersions(
 }
 
 /** Takes out what has the id of a message on its own path, with all below it: ids are unique among what is shown together. */
-function dropRepeats(root: VersionRoot): readonly VersionNode[] {
+function* dropRepeats(root: VersionRoot): PausableWork<readonly VersionNode[]> {
   const dropped: VersionNode[] = []
   const ids = new Set<string>()
   const open: { readonly node: VersionRoot & Partial<VersionNode>; visited: number }[] = [
     { node: root, visited: 0 },
   ]
   for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+    yield
     const { node } = top
     const child = node.children[top.visited]
     if (child === undefined) {

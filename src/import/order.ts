@@ -9,7 +9,7 @@ import {
   decodeColumn,
 } from './old-fields.ts'
 import { entityOf, roleOf } from './old-names.ts'
-import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
+import { mapInSteps, type PausableWork, sortInSteps } from '../core/pausable-work.ts'
 
 /** The order that was found for a list, and on what basis. */
 export interface FoundOrder {
@@ -60,7 +60,9 @@ export function* findOrder(
   const isPaged = !isSettled && pages.some((page) => page > 0)
   let best = { items, cost: first, basis: 'given' as FoundOrder['basis'] }
   let rivals = 0
-  for (const [basis, candidate] of candidatesOf(items, isDated, isRanked)) {
+  for (const [basis, order] of candidatesOf(items, isDated, isRanked)) {
+    yield
+    const candidate = yield* order()
     yield
     if (isSameOrder(candidate, best.items)) continue
     const cost = yield* costOf(candidate)
@@ -74,7 +76,8 @@ export function* findOrder(
   return { places: best.items.map(({ place }) => place), basis: best.basis, isGuess }
 }
 
-type Candidate = readonly [FoundOrder['basis'], readonly Item[]]
+/** An order is computed only when its turn has come. */
+type Candidate = readonly [FoundOrder['basis'], () => PausableWork<readonly Item[]>]
 
 function* candidatesOf(
   items: readonly Item[],
@@ -82,27 +85,42 @@ function* candidatesOf(
   isRanked: boolean,
 ): Generator<Candidate> {
   const why = isDated ? 'dates' : isRanked ? 'ids' : 'shape'
-  const reversed = items.toReversed()
-  yield [why, reversed]
-  const pages = Map.groupBy(items, ({ page }) => page)
-  if (pages.size > 1) {
-    const inPages = [...pages.values()]
-    yield [why, inPages.toReversed().flat()]
-    yield [why, inPages.flatMap((page) => page.toReversed())]
+  yield [why, at(() => items.toReversed())]
+  const inPages = [...Map.groupBy(items, ({ page }) => page).values()]
+  if (inPages.length > 1) {
     const byDate = inPages.toSorted((left, right) => compare(earliest(left), earliest(right)))
-    yield [why, byDate.flat()]
-    yield [why, byDate.flatMap((page) => page.toReversed())]
+    yield [why, at(() => inPages.toReversed().flat())]
+    yield [why, at(() => inPages.flatMap((page) => page.toReversed()))]
+    yield [why, at(() => byDate.flat())]
+    yield [why, at(() => byDate.flatMap((page) => page.toReversed()))]
   }
-  if (isRanked) yield ['ids', items.toSorted(byRank)]
+  if (isRanked) yield ['ids', () => sortInSteps(items, byRank)]
   if (!isDated) return
   const dated = withDates(items)
-  const sort = (list: readonly Dated[], tie: (left: Item, right: Item) => number) =>
-    list.toSorted((left, right) => left.at - right.at || tie(left.item, right.item)).map(toItem)
-  yield ['dates', sort(dated, () => 0)]
-  yield ['dates', sort(dated.toReversed(), () => 0)]
-  yield ['dates', sort(dated, byKind)]
-  yield ['dates', sort(dated.toReversed(), byKind)]
-  if (isRanked) yield ['dates', sort(dated, byRank)]
+  const reversed = dated.toReversed()
+  yield ['dates', () => sortByDate(dated, () => 0)]
+  yield ['dates', () => sortByDate(reversed, () => 0)]
+  yield ['dates', () => sortByDate(dated, byKind)]
+  yield ['dates', () => sortByDate(reversed, byKind)]
+  if (isRanked) yield ['dates', () => sortByDate(dated, byRank)]
+}
+
+/** An order that is quickly found. */
+const at = (order: () => readonly Item[]) =>
+  function* (): PausableWork<readonly Item[]> {
+    yield
+    return order()
+  }
+
+function* sortByDate(
+  dated: readonly Dated[],
+  tie: (left: Item, right: Item) => number,
+): PausableWork<readonly Item[]> {
+  const sorted = yield* sortInSteps(
+    dated,
+    (left, right) => left.at - right.at || tie(left.item, right.item),
+  )
+  return sorted.map(({ item }) => item)
 }
 
 /** The costs of an order. A single result before its call is cheap, because the reader of rows handles it. */
@@ -194,7 +212,6 @@ interface Dated {
   readonly item: Item
   readonly at: number
 }
-const toItem = ({ item }: Dated): Item => item
 
 /** An entry without a date gets that of the one before it. */
 function withDates(items: readonly Item[]): readonly Dated[] {
@@ -218,7 +235,7 @@ function* toItems(
     if (!isJsonObject(value)) return { ...plain, ...at, date: undefined, rank: undefined }
     return { ...readShape(value), ...at, date: dateOf(value), rank: rankOf(value) }
   })
-  const byDate = items.toSorted((left, right) => (left.date ?? 0) - (right.date ?? 0))
+  const byDate = yield* sortInSteps(items, (left, right) => (left.date ?? 0) - (right.date ?? 0))
   for (const [nth, item] of byDate.entries()) item.nth = nth
   return items
 }
@@ -314,11 +331,14 @@ function* findRanks(
   const all = (fits: RegExp) => ids.every((id) => id !== undefined && fits.test(id))
   const read = (toRank: (id: string) => bigint) => (value: JsonObject) =>
     toRank(nameOf(value) ?? '')
-  if (ids.length === 0 || new Set(ids).size < ids.length) return () => undefined
+  if (ids.length === 0) return () => undefined
+  if (new Set(ids).size < ids.length) return () => undefined
+  yield
   if (all(/^\d{1,18}$/)) return read(BigInt)
   if (all(uuid7)) return read((id) => BigInt(`0x${id.replaceAll('-', '')}`))
   if (all(objectId)) return read((id) => BigInt(`0x${id.slice(0, 8)}${id.slice(18)}`))
   if (all(ulid)) return read(readBase32)
+  yield
   const word = /^(\D*)\d{1,18}$/.exec(ids[0] ?? '')?.[1]
   if (word === undefined || !ids.every((id) => isNumbered(id, word))) return () => undefined
   return read((id) => BigInt(id.slice(word.length)))

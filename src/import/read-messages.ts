@@ -1,6 +1,5 @@
 import { assertNever } from '../core/assert-never.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
-import { withDefined } from '../core/with-defined.ts'
 import { sameJson } from '../views/same-json.ts'
 import { readCommentaryMessage } from './commentary.ts'
 import { detectFormat, type LegacyFormat } from './detect-format.ts'
@@ -13,17 +12,11 @@ import {
   readEntityRows,
 } from './entity-turns.ts'
 import { mergeTurn } from './merge-turn.ts'
-import {
-  findOpenCall,
-  plainContext,
-  readChatCall,
-  readToolMessage,
-  type ToolAnswer,
-  unnamed,
-} from './old-call.ts'
+import { plainContext, readChatCall, readToolMessage } from './old-call.ts'
 import { callListOf, callLists, checkDate, dateOf, idOf, textOf } from './old-fields.ts'
 import type { ReportMend, OldMessage, OldTurn, Report } from './old-message.ts'
 import { roleOf } from './old-names.ts'
+import { type OpenTurn, openTurn } from './open-turn.ts'
 import { findOrder } from './order.ts'
 import { addListedCalls } from './steps.ts'
 import { readToolsUsedMessage, readUiMessage } from './ui-message.ts'
@@ -49,8 +42,11 @@ export function* readMessages(
 ): PausableWork<OldThread> {
   const repeats = yield* findRepeats(values)
   for (const index of repeats) report.mend(index, 'It stands there twice: it was left out.')
+  yield
   const kept = [...values.keys()].filter((index) => !repeats.has(index))
+  yield
   const places = isOrdered === true ? kept : yield* putInOrder(kept, values, pages, report)
+  yield
   const listed = places.map((index) => ({ index, value: values[index] as Json }))
   const isReversed = (places[0] ?? 0) > (places.at(-1) ?? 0)
   const isNewestFirst = isReversed || (pages !== undefined && places.length < 2)
@@ -61,9 +57,23 @@ export function* readMessages(
   const orphans: Orphan[] = []
   /** Results came last, so the next message of the model belongs to the same turn. */
   let continuesTurn = false
+  /** The last of `placed`, once something was added to it. */
+  let open: OpenTurn | undefined
+  const openLast = (): OpenTurn | undefined => {
+    const message = placed.at(-1)?.message
+    if (message?.kind === 'turn') open ??= openTurn(message)
+    return open
+  }
+  /** How many of `placed`, from the first on, have something to join: never searched twice. */
+  let joining = 0
+  const areAllJoining = (): boolean => {
+    while (placed[joining]?.joins !== undefined) joining++
+    return joining === placed.length
+  }
   let rows: ListedValue[] = []
   const readRows = function* (): PausableWork<void> {
     const read = yield* readEntityRows(rows, at, placed.length === 0, report)
+    if (read.messages.length > 0) open = undefined
     for (const message of read.messages) placed.push(message)
     for (const orphan of read.orphans) orphans.push(orphan)
     rows = []
@@ -80,13 +90,28 @@ export function* readMessages(
     const mend = (what: string) => report.mend(index, what)
     if (isJsonObject(value) && roleOf(value) === 'tool') {
       for (const answer of readToolMessage(value, mend)) {
-        if (addAnswer(placed, answer)) continuesTurn = true
-        else if (answer.callId === undefined) report.fail(index, noCall)
-        else if (placed.every(({ joins }) => joins !== undefined) && rows.length === 0) {
-          addUnknownCall(placed, index, { ...answer, callId: answer.callId }, report)
+        const { callId } = answer
+        const last = placed.at(-1)
+        if (openLast()?.addAnswer(answer) === true) {
+          placed[placed.length - 1] = {
+            ...(last as PlacedMessage),
+            message: (open as OpenTurn).turn(),
+          }
+          continuesTurn = true
+        } else if (callId === undefined) report.fail(index, noCall)
+        // At the edge of a page: the call is on the page before.
+        else if (areAllJoining()) {
+          report.guess(
+            index,
+            'Its call is not here: its result is kept as that of an unknown tool.',
+          )
+          open ??= openTurn({ kind: 'turn', steps: [] })
+          open.addUnknownCall({ ...answer, callId })
+          const place = Math.max(0, placed.length - 1)
+          placed[place] = { index: last?.index ?? index, message: open.turn(), joins: 'by-shape' }
           continuesTurn = true
         } else {
-          const { callId, end } = answer
+          const { end } = answer
           orphans.push({ index, callId, end: (call) => ({ ...call, ...end }) })
         }
       }
@@ -96,8 +121,13 @@ export function* readMessages(
     const last = placed.at(-1)
     if (typeof message === 'string') report.fail(index, message)
     else if (continuesTurn && message.kind === 'turn' && last?.message.kind === 'turn') {
-      placed[placed.length - 1] = { ...last, message: continueTurn(last.message, message) }
-    } else placed.push({ index, message })
+      open ??= openTurn(last.message)
+      open.continueWith(message)
+      placed[placed.length - 1] = { ...last, message: open.turn() }
+    } else {
+      placed.push({ index, message })
+      open = undefined
+    }
     continuesTurn = false
   }
   yield* readRows()
@@ -160,51 +190,7 @@ function mergePages(
   return merged
 }
 
-/** At the edge of a page: the call is on the page before. */
-function addUnknownCall(
-  placed: PlacedMessage[],
-  index: number,
-  { callId, end }: ToolAnswer & { readonly callId: string },
-  report: Report,
-): void {
-  report.guess(index, 'Its call is not here: its result is kept as that of an unknown tool.')
-  const input = { kind: 'complete', value: {} } as const
-  const call = { type: 'call', id: callId, name: unnamed, input, ...end } as const
-  const last = placed.at(-1)
-  const steps = last?.message.kind === 'turn' ? last.message.steps : []
-  const message = { kind: 'turn', steps: [...steps, { parts: [call] }] } as const
-  const item = { index: last?.index ?? index, message, joins: 'by-shape' } as const
-  if (last === undefined) placed.push(item)
-  else placed[placed.length - 1] = item
-}
-
 const isRow = (value: Json): boolean => isJsonObject(value) && detectFormat(value) === 'entities'
-
-/** Adds the result to the last turn; false if that has no such call. */
-function addAnswer(placed: PlacedMessage[], answer: ToolAnswer): boolean {
-  const last = placed.at(-1)
-  if (last?.message.kind !== 'turn') return false
-  const { steps } = last.message
-  for (const [index, step] of [...steps.entries()].toReversed()) {
-    const at = findOpenCall(step.parts, answer.callId)
-    const call = step.parts[at]
-    if (call === undefined) continue
-    const parts = step.parts.with(at, { ...call, ...answer.end })
-    const message = { ...last.message, steps: steps.with(index, { ...step, parts }) }
-    placed[placed.length - 1] = { ...last, message }
-    return true
-  }
-  return false
-}
-
-/** As with rows, the turn gets the id of its final message. */
-function continueTurn(first: OldTurn, second: OldTurn): OldTurn {
-  const steps = second.steps.map((step) => withDefined({ ...step }, { at: step.at ?? second.at }))
-  const joined = { ...first, ...second, steps: [...first.steps, ...steps] }
-  const otherIds = [...(first.otherIds ?? []), ...(first.id === undefined ? [] : [first.id])]
-  const id = second.id ?? first.id
-  return withDefined({ ...joined, otherIds }, { id, at: first.at ?? second.at })
-}
 
 function* readMessage(
   value: Json,

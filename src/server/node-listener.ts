@@ -33,9 +33,11 @@ export async function listen(handler: Handler, options: ListenOptions): Promise<
   const answer = toNodeListener(handler, serving)
   // A request without a host gets our own error response, not Node's.
   const server = createServer({ requireHostHeader: false }, (incoming, outgoing) => {
+    answer(incoming, outgoing)
+    // Refused already: see `isTooFarAhead`.
+    if (incoming.socket.destroyed) return
     streams.add(outgoing)
     outgoing.on('close', () => streams.delete(outgoing))
-    answer(incoming, outgoing)
   })
   server.on('clientError', refuseSocket)
   // By default Node responds to these two itself, without JSON or not at all.
@@ -86,7 +88,7 @@ export function toNodeListener(
     void serve(handler, { incoming, passed: incoming, body: undefined }, outgoing, stallMs, onError)
 }
 
-/** The requests of one connection that wait for their responses: nearly every client sends one at a time. */
+/** The requests of one connection that wait for their responses, or arrive at once: nearly every client sends one at a time. */
 const mostAhead = 10
 
 const ahead = new WeakMap<Socket, number>()
@@ -96,19 +98,23 @@ const ahead = new WeakMap<Socket, number>()
  * order. A connection that is used to send a thousand of them and to read nothing is closed: each would be built and held
  * (OP7a).
  */
-function isTooFarAhead(
-  { socket, httpVersionMajor }: IncomingMessage,
-  outgoing: ServerResponse,
-): boolean {
+function isTooFarAhead(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
+  const { socket, httpVersionMajor } = incoming
   // Later versions send responses in any order, and have bounds of their own.
   if (httpVersionMajor > 1) return false
-  // What had arrived before the connection was closed is passed on all the same.
-  if (socket.destroyed) return true
   const count = (ahead.get(socket) ?? 0) + 1
-  ahead.set(socket, count)
-  outgoing.on('close', () => ahead.set(socket, (ahead.get(socket) ?? 1) - 1))
-  if (count <= mostAhead) return false
+  if (!socket.destroyed && count <= mostAhead) {
+    ahead.set(socket, count)
+    const leave = () => ahead.set(socket, (ahead.get(socket) ?? 1) - 1)
+    // One turn later: Node passes on what has arrived in one piece in one turn, hundreds of requests, even where each is
+    // answered before the next one. All others would wait for them.
+    outgoing.on('close', () => setImmediate(leave))
+    return false
+  }
   socket.destroy()
+  // What had arrived before that is passed on all the same, thousands of requests in one piece: each gets no listener, and
+  // is over now, or Node makes an error with its stack for each of them, which takes longer than all the rest.
+  incoming.destroy()
   return true
 }
 

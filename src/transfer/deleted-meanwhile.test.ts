@@ -12,6 +12,7 @@ import { readImport } from './read-import.ts'
 const thread = parseThreadId('t')
 const ownerId = parseOwnerId('local')
 const isDeleted = 'The thread was deleted during the import.'
+const isTaken = 'The thread was created by somebody else during the import. Import it again.'
 const isBusy = 'A turn of this thread is running or waiting. Import it when the turn has ended.'
 
 async function* textOf(document: unknown): AsyncGenerator<string> {
@@ -58,13 +59,20 @@ const makeAnew = async (store: Store) => {
   await create(store)
 }
 
-it('[LE5 OP6] a thread that is deleted and created again gets nothing of an import that began before', async () => {
-  const store = beforeCommits([remove, nothing, create])
-  expect(await load(store, 4)).toEqual([isDeleted, isDeleted, isDeleted, isDeleted])
-  expect(await idsIn(store)).toEqual([])
+it('[LE5 OP6] a thread that somebody else creates during an import gets nothing of it', async () => {
+  const store = beforeCommits([create])
+  expect(await load(store, 4)).toEqual([isTaken, isTaken, isTaken, isTaken])
+  expect(await idsIn(store)).toEqual(created)
+  expect(await load(store, 4)).toEqual([])
 })
 
-it('[LE5 OP6] nor the rest of a long one', async () => {
+it('[LE5 OP6] nor does one without messages', async () => {
+  const store = beforeCommits([create])
+  expect(await load(store, 0)).toEqual([isTaken])
+  expect(await idsIn(store)).toEqual(created)
+})
+
+it('[LE5 OP6] a thread that is deleted and created again gets nothing of the rest of a long one', async () => {
   const store = beforeCommits([nothing, makeAnew])
   const failed = await load(store, 250)
   expect(new Set(failed)).toEqual(new Set([isDeleted]))

@@ -21,8 +21,14 @@ type DryNode = VersionNode & { readonly item: NamedMessage & { readonly stored: 
 export function createDryStore(base: Store, scratch: Store): Store {
   const copied = new Set<ThreadId>()
 
+  /** Copies the thread with its history, if `base` has it. */
   const bringOver = async (threadId: ThreadId): Promise<void> => {
+    if (copied.has(threadId)) return
+    const found = await base.readThread(threadId)
+    if (found === null) return
     copied.add(threadId)
+    const { id, ownerId, title, createdAt } = found
+    await scratch.createThread({ id, ownerId, title, at: createdAt })
     const root: VersionRoot = { children: [] }
     const nodes = new Map<Seq, DryNode>()
     let last: VersionRoot = root
@@ -54,7 +60,7 @@ export function createDryStore(base: Store, scratch: Store): Store {
       await commitAppend(scratch, { threadId, events, expectedSeq })
       expectedSeq += events.length
     }
-    const { queue = [] } = (await base.readThread(threadId)) ?? {}
+    const { queue } = found
     if (queue.length === 0) return
     const waiting = queue.map(({ held: _, at, ...input }): NewEvent => ({
       type: 'input-queued',
@@ -73,12 +79,13 @@ export function createDryStore(base: Store, scratch: Store): Store {
       const found = copied.has(wanted.id) ? null : await base.readThread(wanted.id)
       if (found === null) return scratch.createThread(wanted)
       if (found.ownerId !== wanted.ownerId) return { kind: 'taken' }
-      const { id, ownerId, title, createdAt: at } = found
-      const created = await scratch.createThread({ id, ownerId, title, at })
-      if (created.kind === 'created') await bringOver(id)
+      await bringOver(wanted.id)
       return { kind: 'exists', thread: found }
     },
+    // Not copied for this alone: it may be another owner's.
+    readThread: async (id) => (await scratch.readThread(id)) ?? base.readThread(id),
     async readPage(query) {
+      await bringOver(query.threadId)
       // Whether a turn runs or waits in the thread is only known to `base`.
       const needsLive = copied.has(query.threadId) && query.live === 'exclude'
       const page = needsLive ? await base.readPage(query) : null

@@ -7,6 +7,7 @@ import { withDefined } from '../core/with-defined.ts'
 import { createReport } from '../import/old-message.ts'
 import { parseUserParts } from '../protocol/chat-body.ts'
 import { commitAppend } from '../store/commit-group.ts'
+import { createPacer } from '../store/pacer.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
 import type { Store } from '../store/store.ts'
 import { parseShownQueue } from '../views/queue-view.ts'
@@ -40,7 +41,7 @@ export async function importQueue(
     index,
     message: { kind: 'user', role: 'user', parts } as const,
   }))
-  await reportMissingFiles(store, ownerId, messages, files)
+  await reportMissingFiles(store, ownerId, messages, files, createPacer())
   const refused = await retryWhileStale(setTimeout, async () => {
     const page = await store.readPage(newest(threadId))
     if (page === null) return inputs.map((placed) => ({ placed, why: 'The thread is gone.' }))

@@ -67,7 +67,7 @@ export async function appendMessages(write: ThreadWrite): Promise<void> {
   if (session.hasWritten && read.orphans.length > 0) return mergeMessages(write)
   for (const { index } of read.orphans) placedReport.fail(index, noCall)
   await findForeign(write, read.messages, session.foreign)
-  await reportMissingFiles(write.store, session.ownerId, read.messages, placedReport)
+  await reportMissingFiles(write.store, session.ownerId, read.messages, placedReport, pace)
   const mendAt = (index: number) => (what: string) => placedReport.mend(index, what)
   const { ids, replyTo, namer } = session
   const name = mapInSteps(read.messages, (message) => namer.name(message, mendAt(message.index)))
@@ -87,7 +87,7 @@ const mostMerges = 3
 /** Merges messages into a thread that has some already, from an earlier import or from its users. */
 export async function mergeMessages(write: ThreadWrite): Promise<void> {
   const { session, report, writer, intake } = write
-  await writer.flush()
+  await writer.flushThread(session.id)
   let placedReport = createPlacedReport(write)
   const outcome = await attemptWhileStale(
     setTimeout,
@@ -134,7 +134,7 @@ async function tryMerge(
   const foreign = new Set<string>()
   const all = [...read.messages, ...unnamed]
   await findForeign(write, all, foreign)
-  await reportMissingFiles(store, session.ownerId, all, placedReport)
+  await reportMissingFiles(store, session.ownerId, all, placedReport, pace)
   const ids = createIdKeeper(threadId, (kind, id) => kind === 'message' && foreign.has(id))
   const namer = createMessageNamer(ids)
   const mendAt = (index: number) => (what: string) =>
@@ -327,6 +327,7 @@ async function findForeign(
     return threadId !== undefined && threadId !== session.id
   })
   for (const id of others) foreign.add(id)
+  await pace()
   const thread = session.isNew ? null : await store.readThread(session.id)
   for (const { id } of thread?.queue ?? []) foreign.add(id)
   if (store.audit !== undefined) {
@@ -339,6 +340,7 @@ async function findForeign(
     return
   }
   for (const id of ids) {
+    await pace()
     const found = await store.findTurn(id)
     if (found !== null && found.threadId !== session.id) foreign.add(id)
   }

@@ -76,9 +76,10 @@ export async function importThreads(
   const store = dryRun === undefined ? target : createDryStore(target, dryRun.scratch)
   const pace = createPacer()
   const report = createReportWriter(options.listed ?? 1_000, options.onProblem ?? (() => {}))
-  const writer = createImportWriter(store, pace, ({ where }, { id }, why) =>
-    report.fail(where === '' ? id : `${where}, ${id}`, why),
-  )
+  const writer = createImportWriter(store, pace, ({ where, threadId }, unit, why) => {
+    const id = unit?.id ?? threadId
+    report.fail(where === '' ? id : `${where}, ${id}`, why)
+  })
   const intakes = new Map<string, ThreadIntake>()
   const sessions = new Map<string, ThreadSession | null>()
   let waiting = 0
@@ -103,7 +104,8 @@ export async function importThreads(
       intake.fields = fields
     }
     const ownerId = ownerOf(intake)
-    const session = ownerId === null ? null : await openSession(store, intake, ownerId, at)
+    const session =
+      ownerId === null ? null : await openSession({ store, writer, pace }, intake, ownerId, at)
     sessions.set(intake.key, session)
     report.count({ threads: 1 })
     // A document of one thread has no position for it.
@@ -157,7 +159,7 @@ export async function importThreads(
     const session = sessions.get(intake.key)
     if (session != null && intake.queued.length > 0) {
       // Behind its messages: an id that one of them has is not queued.
-      await writer.flush()
+      await writer.flushThread(session.id)
       await importQueue(store, session, intake.queued, report, now)
     }
     const flags = flagsOf(intake.fields)

@@ -1,7 +1,9 @@
 import type { FileId } from '../core/file.ts'
 import type { OwnerId } from '../core/ids.ts'
 import { filesInPart } from '../core/named-files.ts'
+import type { PausableWork } from '../core/pausable-work.ts'
 import type { OldMessage, Report } from '../import/old-message.ts'
+import { type Pacer, runPaced } from '../store/pacer.ts'
 import type { Store } from '../store/store.ts'
 
 /** How many files are looked up at once. */
@@ -19,9 +21,10 @@ export async function reportMissingFiles(
   ownerId: OwnerId,
   messages: readonly { readonly index: number; readonly message: OldMessage }[],
   report: Report,
+  pace: Pacer,
 ): Promise<void> {
   if (files === undefined) return
-  const named = messages.map(({ index, message }) => ({ index, ids: filesOf(message) }))
+  const named = await runPaced(findNamed(messages), pace)
   const all = [...new Set(named.flatMap(({ ids }) => [...ids]))]
   const own = new Set<FileId>()
   for (let from = 0; from < all.length; from += mostAtOnce) {
@@ -32,6 +35,19 @@ export async function reportMissingFiles(
   for (const { index, ids } of named) {
     for (const id of ids) if (!own.has(id)) report.mend(index, `There is no file ${id} here.`)
   }
+}
+
+/** Those that name a file: few do. */
+function* findNamed(
+  messages: readonly { readonly index: number; readonly message: OldMessage }[],
+): PausableWork<{ readonly index: number; readonly ids: ReadonlySet<FileId> }[]> {
+  const named: { readonly index: number; readonly ids: ReadonlySet<FileId> }[] = []
+  for (const { index, message } of messages) {
+    yield
+    const ids = filesOf(message)
+    if (ids.size > 0) named.push({ index, ids })
+  }
+  return named
 }
 
 function filesOf(message: OldMessage): ReadonlySet<FileId> {

@@ -4,6 +4,7 @@ import { longestTitle } from '../core/thread.ts'
 import {
   createIdKeeper,
   createMessageNamer,
+  createTextHash,
   deriveId,
   type IdKeeper,
   type MessageNamer,
@@ -11,10 +12,11 @@ import {
 import { idOf } from '../import/old-fields.ts'
 import { toKnownNames } from '../import/old-names.ts'
 import { findOrder } from '../import/order.ts'
-import { runToEnd } from '../core/pausable-work.ts'
-import type { Store } from '../store/store.ts'
-import { isOpenPage, newest } from './import-writer.ts'
-import type { ThreadIntake } from './thread-intake.ts'
+import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
+import { type Pacer, runPaced } from '../store/pacer.ts'
+import type { CreateThreadResult, NewThread, Store } from '../store/store.ts'
+import { type ImportWriter, isOpenPage, newest } from './import-writer.ts'
+import type { PlacedValue, ThreadIntake } from './thread-intake.ts'
 
 /** A thread of the source, once its id in the store is known. */
 export interface ThreadSession {
@@ -34,22 +36,23 @@ export interface ThreadSession {
 
 /** Keeps the thread's id if it is free or the owner's own; `null`: a turn runs or waits in it. */
 export async function openSession(
-  store: Store,
+  parts: SessionParts,
   intake: ThreadIntake,
   ownerId: OwnerId,
   at: number,
 ): Promise<ThreadSession | null> {
-  const wanted = toThreadId(intake)
+  const { store, pace } = parts
+  const wanted = await runPaced(toThreadId(intake), pace)
   const { title: given = '', metadata } = intake.fields
   const title = given.slice(0, longestTitle).toWellFormed()
-  const own = metadata === undefined ? {} : { metadata }
+  const thread = { ownerId, title, at, ...(metadata === undefined ? {} : { metadata }) }
   let id = wanted
-  let created = await store.createThread({ id, ownerId, title, ...own, at })
-  for (let attempt = 0; created.kind === 'taken'; attempt++) {
+  let claimed = await claimThread(parts, intake, { id, ...thread })
+  for (let attempt = 0; claimed === 'taken'; attempt++) {
     id = deriveThreadId(wanted, ownerId, attempt)
-    created = await store.createThread({ id, ownerId, title, ...own, at })
+    claimed = await claimThread(parts, intake, { id, ...thread })
   }
-  const isNew = created.kind === 'created'
+  const isNew = claimed === 'created'
   const page = isNew ? null : await store.readPage(newest(id))
   if (page !== null && isOpenPage(page)) return null
   const foreign = new Set<string>()
@@ -64,8 +67,34 @@ export async function openSession(
   return { ...session, renamed }
 }
 
+/** What a session of a thread reads and writes with. */
+export interface SessionParts {
+  readonly store: Store
+  readonly writer: ImportWriter
+  readonly pace: Pacer
+}
+
+/**
+ * A thread whose id is free is created in one transaction with its first messages. Metadata can be set by `createThread`
+ * alone; only a source of the host has them.
+ */
+async function claimThread(
+  { store, writer }: SessionParts,
+  { where }: ThreadIntake,
+  thread: NewThread,
+): Promise<CreateThreadResult['kind']> {
+  const { id, metadata, ...create } = thread
+  // An earlier thread of the source may have the same id.
+  await writer.flushThread(id)
+  if (metadata !== undefined) return (await store.createThread(thread)).kind
+  const found = await store.readThread(id)
+  if (found !== null) return found.ownerId === thread.ownerId ? 'exists' : 'taken'
+  await writer.add({ threadId: id, where, units: [], create })
+  return 'created'
+}
+
 /** A thread without an id gets one from its oldest message, or, if that has none, from everything that is known. */
-function toThreadId({ fields, messages }: ThreadIntake): ThreadId {
+function* toThreadId({ fields, messages }: ThreadIntake): PausableWork<ThreadId> {
   if (fields.id !== undefined) {
     try {
       return parseThreadId(fields.id)
@@ -74,11 +103,27 @@ function toThreadId({ fields, messages }: ThreadIntake): ThreadId {
       return deriveThreadId(fields.id)
     }
   }
-  const values = messages.map(({ value }) => (isJsonObject(value) ? toKnownNames(value) : null))
+  const values = yield* mapInSteps(messages, ({ value }) =>
+    isJsonObject(value) ? toKnownNames(value) : null,
+  )
   const pages = messages.map(({ page = 0 }) => page)
-  const oldest = values[runToEnd(findOrder(values, pages)).places[0] ?? 0]
+  const { places } = yield* findOrder(values, pages)
+  const oldest = values[places[0] ?? 0]
   const id = oldest == null ? undefined : idOf(oldest, 'id', 'message_id', 'messageId', '_id')
-  return deriveThreadId(id ?? JSON.stringify(messages.map(({ value }) => value)))
+  return id === undefined ? yield* deriveFromAll(messages) : deriveThreadId(id)
+}
+
+/** The id that `deriveThreadId` makes of the JSON of all values, message by message: they may be many megabytes. */
+function* deriveFromAll(messages: readonly PlacedValue[]): PausableWork<ThreadId> {
+  const hash = createTextHash()
+  const add = (text: string) => hash.add(JSON.stringify(text).slice(1, -1))
+  hash.add('["thread","')
+  for (const [index, { value }] of messages.entries()) {
+    add(`${index === 0 ? '[' : ','}${JSON.stringify(value) ?? 'null'}`)
+    yield
+  }
+  hash.add(`${messages.length === 0 ? '[' : ''}]"]`)
+  return parseThreadId(`thr_${hash.digest()}`)
 }
 
 const deriveThreadId = (...place: readonly (string | number)[]): ThreadId =>

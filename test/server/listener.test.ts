@@ -1,6 +1,7 @@
 import { once } from 'node:events'
-import { connect } from 'node:net'
-import { listen } from 'holdfast/server'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { listen, toNodeListener } from 'holdfast/server'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startChatServer } from './chat-server.ts'
 
@@ -110,4 +111,41 @@ it('[OP7a] closes a connection whose requests run far ahead of their responses, 
   await once(open(1_000).resume(), 'close')
   expect(begun).toBe(15)
   waiting.resolve(new Response('late'))
+})
+
+it('[OP7a] closes a connection on which hundreds of requests arrive at once, though each is answered before the next', async () => {
+  let begun = 0
+  const handler = async (request: Request) => {
+    begun++
+    await request.text()
+    return new Response('fine')
+  }
+  const server = await listen(handler, { port: 0, host: '127.0.0.1' })
+  onTestFinished(() => server.close())
+  const { port, hostname } = new URL(server.url)
+  const socket = connect(Number(port), hostname).on('error', () => undefined)
+  const post = 'POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{}'
+  socket.write(post.repeat(300))
+  await once(socket.resume(), 'close')
+  expect(begun).toBe(10)
+})
+
+it('[OP7a] what arrives behind the requests of a connection that is closed is over at once', async () => {
+  const listener = toNodeListener(() => new Promise<Response>(() => undefined))
+  let [refused, left] = [0, 0]
+  const server = createServer((incoming, outgoing) => {
+    listener(incoming, outgoing)
+    if (!incoming.socket.destroyed) return
+    refused++
+    // Node makes an error with its stack for each of these when the connection has ended.
+    if (!incoming.destroyed) left++
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(300))
+  await once(socket.resume(), 'close')
+  expect({ refused, left }).toEqual({ refused: 290, left: 0 })
 })

@@ -17,7 +17,8 @@ import { isHeld, type IsHolderAlive } from '../lease.ts'
 import { createLedgerReader } from '../ledger-rows.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
 import { drawMark } from '../place-evidence.ts'
-import { isStaleRewrite, planRewrite, toRewriteFault } from '../plan-rewrite.ts'
+import { createPacer, runPaced } from '../pacer.ts'
+import { isStaleRewrite, planRewriteInSteps, toRewriteFault } from '../plan-rewrite.ts'
 import type { AppendResult, Store } from '../store.ts'
 import { firstTitleNote, toListedThread, toMetadataText, toThreadRecord } from '../thread-row.ts'
 import { createSqliteAudit } from './audit.ts'
@@ -238,25 +239,29 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
 
     async rewriteThread(rewrite) {
       const { threadId, from } = rewrite
-      const commits = planRewrite(rewrite)
-      const rewriteRows = (statements: LedgerStatements): 'stale' | 'leased' | Seq => {
+      const commits = await runPaced(planRewriteInSteps(rewrite), createPacer())
+      const rewriteRows = function* (
+        statements: LedgerStatements,
+      ): PausableWork<'stale' | 'leased' | Seq> {
         const row = statements.readHead.get(threadId)
         if (row === undefined || isStaleRewrite(row, rewrite)) return 'stale'
         if (isHeld(row, { now, isAlive }) || row.hasQueue === 1) return 'leased'
-        statements.deleteInputsFrom.run(row.thread, row.thread, from)
-        statements.deleteMessagesFrom.run(row.thread, from)
-        statements.deleteEventsFrom.run(row.thread, from)
-        statements.deleteCallsFrom.run(row.thread, from)
+        yield* deleteFrom(statements, row, from)
         const nextCounter = createCounter(statements)
         let { seq } = row
         for (const commit of commits) {
-          const result = runToEnd(writeCommit(statements, commit, { now, isAlive, nextCounter }))
+          const result = yield* writeCommit(statements, commit, { now, isAlive, nextCounter })
           if (result.kind !== 'appended') throw toRewriteFault(result)
           ;({ seq } = result)
         }
         return seq
       }
-      const end = await write(rewriteRows).catch((error: unknown) => {
+      const isShort = expectedSeq - from + rewrite.appends.flat().length < eventsAtOnce
+      const written =
+        isShort && !isLong(commits)
+          ? write((statements) => runToEnd(rewriteRows(statements)))
+          : writeInSteps(rewriteRows)
+      const end = await written.catch((error: unknown) => {
         const subject = isConflict(error)
         throw subject === null
           ? error
@@ -322,6 +327,25 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       longWrites.close()
       connection.close()
     },
+  }
+}
+
+/** Events whose rows are deleted or written within milliseconds. */
+const eventsAtOnce = 1_000
+
+/** Deletes the end of a thread, the last rows first, in portions. */
+function* deleteFrom(
+  statements: LedgerStatements,
+  { thread, seq }: { readonly thread: number; readonly seq: Seq },
+  from: Seq,
+): PausableWork<void> {
+  statements.deleteInputsFrom.run(thread, thread, from)
+  for (let place = seq + 1; place > from;) {
+    place = Math.max(from, place - eventsAtOnce)
+    statements.deleteMessagesFrom.run(thread, place)
+    statements.deleteEventsFrom.run(thread, place)
+    statements.deleteCallsFrom.run(thread, place)
+    yield
   }
 }
 
