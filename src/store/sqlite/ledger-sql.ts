@@ -142,7 +142,7 @@ export const ledgerSql = {
     WHERE thread = ? AND parent_seq = ? AND retired_seq IS NOT NULL
     ORDER BY retired_seq DESC, seq DESC LIMIT 1`,
   readShownAfter: `SELECT ${pathColumns} FROM messages INDEXED BY messages_shown
-    WHERE thread = ? AND seq > ? AND retired_seq IS NULL ORDER BY seq`,
+    WHERE thread = ? AND seq > ? AND retired_seq IS NULL ORDER BY seq ${limit}`,
   readMessageAt: `SELECT ${messageColumns} FROM messages m WHERE thread = ? AND seq = ?`,
   readMessageId: 'SELECT message_id AS messageId FROM messages WHERE thread = ? AND seq = ?',
   findTurn: `SELECT ${messageColumns}, m.thread, t.id AS threadId, t.owner_id AS ownerId,

@@ -156,7 +156,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     readPathAt: prepare<AtPlace, PathRow>(sql.readPathAt),
     readPathById: prepare<ById, PathRow>(sql.readPathById),
     readLastHidden: prepare<AtPlace, PathRow>(sql.readLastHidden),
-    readShownAfter: prepare<AtPlace, PathRow>(sql.readShownAfter),
+    readShownAfter: prepare<[...AtPlace, limit: number], PathRow>(sql.readShownAfter),
     snapshotTurn: prepare<[body: string, bodySeq: Seq, commitSeq: Seq, mark: string, ...AtPlace]>(
       sql.snapshotTurn,
     ),
