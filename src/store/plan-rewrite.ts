@@ -1,8 +1,9 @@
 import type { NewEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
+import { type PausableWork, runToEnd } from '../core/pausable-work.ts'
 import type { AppendRefusal } from './lease.ts'
-import { type IllegalAppend, planCommit, type PlannedCommit } from './plan-commit.ts'
+import { type IllegalAppend, planInSteps, type PlannedCommit } from './plan-commit.ts'
 
 /** A rewrite of the end of a thread: see `Store.rewriteThread`. */
 export interface ThreadRewrite {
@@ -18,18 +19,24 @@ export interface ThreadRewrite {
 export type RewriteResult = 'rewritten' | 'stale' | 'leased'
 
 /** The commits of a rewrite, each on top of the one before it. */
-export function planRewrite({
+export const planRewrite = (rewrite: ThreadRewrite): readonly PlannedCommit[] =>
+  runToEnd(planRewriteInSteps(rewrite))
+
+/** The same with pauses (OP7). */
+export function* planRewriteInSteps({
   threadId,
   expectedSeq,
   appends,
-}: ThreadRewrite): readonly PlannedCommit[] {
+}: ThreadRewrite): PausableWork<readonly PlannedCommit[]> {
+  const commits: PlannedCommit[] = []
   let seq = expectedSeq
-  return appends.map((events) => {
-    const planned = planCommit({ threadId, events, expectedSeq: seq })
+  for (const events of appends) {
+    const planned = yield* planInSteps({ threadId, events, expectedSeq: seq })
     if ('kind' in planned) throw toRewriteFault(planned)
     seq += events.length
-    return planned
-  })
+    commits.push(planned)
+  }
+  return commits
 }
 
 /** Events of a rewrite that are not allowed are a bug of its writer: nothing of the rewrite is stored. */

@@ -1,7 +1,8 @@
 import type { MessageId, Seq, ThreadId } from '../../core/ids.ts'
 import type { ThreadRecord } from '../../core/thread.ts'
+import { createPacer, runPaced } from '../pacer.ts'
 import {
-  planRewrite,
+  planRewriteInSteps,
   type RewriteResult,
   type ThreadRewrite,
   toRewriteFault,
@@ -239,7 +240,7 @@ export async function rewriteThread(
   rewrite: ThreadRewrite,
 ): Promise<Seq | Exclude<RewriteResult, 'rewritten'>> {
   const { threadId, expectedSeq, from } = rewrite
-  const commits = planRewrite(rewrite)
+  const commits = await runPaced(planRewriteInSteps(rewrite), createPacer())
   const { lock, deleteFrom } = rewriteStatements(schema)
   return database.transaction(async (run) => {
     // A concurrent append finds this row locked (`busy`), and with its next attempt the thread rewritten.

@@ -15,9 +15,10 @@ import { changedThreads, commitGroup, isLong } from '../commit-group.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
 import { isHeld, type IsHolderAlive } from '../lease.ts'
 import { createLedgerReader } from '../ledger-rows.ts'
+import { createPacer, runPaced } from '../pacer.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
 import { drawMark } from '../place-evidence.ts'
-import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
+import { planRewriteInSteps, toRewriteFault } from '../plan-rewrite.ts'
 import type { AppendResult, Store } from '../store.ts'
 import { firstTitleNote, toListedThread, toMetadataText, toThreadRecord } from '../thread-row.ts'
 import { createSqliteAudit } from './audit.ts'
@@ -29,7 +30,7 @@ import type { LedgerStatements } from './ledger-statements.ts'
 import { createLongWrites } from './long-writes.ts'
 import { isHolderAlive, processHolder } from './process-holder.ts'
 import { createSqliteSource } from './read-rows.ts'
-import { hideThread, removeHidden } from './remove-thread.ts'
+import { deletionsFrom, hideThread, removeHidden } from './remove-thread.ts'
 import { createSqliteSearch } from './search-index.ts'
 import { createSqliteShareRecords, deleteThreadShares } from './share-records.ts'
 import { isConflict, isLocked } from './sqlite-error.ts'
@@ -238,25 +239,27 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
 
     async rewriteThread(rewrite) {
       const { threadId, expectedSeq, from } = rewrite
-      const commits = planRewrite(rewrite)
-      const rewriteRows = (statements: LedgerStatements): 'stale' | 'leased' | Seq => {
+      const commits = await runPaced(planRewriteInSteps(rewrite), createPacer())
+      const rewriteRows = function* (
+        statements: LedgerStatements,
+      ): PausableWork<'stale' | 'leased' | Seq> {
         const row = statements.readHead.get(threadId)
         if (row === undefined || row.seq !== expectedSeq) return 'stale'
         if (isHeld(row, { now, isAlive }) || row.hasQueue === 1) return 'leased'
-        statements.deleteInputsFrom.run(row.thread, row.thread, from)
-        statements.deleteMessagesFrom.run(row.thread, from)
-        statements.deleteEventsFrom.run(row.thread, from)
-        statements.deleteCallsFrom.run(row.thread, from)
+        statements.deleteInputsFrom.run(row.thread, from)
+        for (const deleteSome of deletionsFrom(statements, row.thread, from)) {
+          while (deleteSome() > 0) yield
+        }
         const nextCounter = createCounter(statements)
         let { seq } = row
         for (const commit of commits) {
-          const result = runToEnd(writeCommit(statements, commit, { now, isAlive, nextCounter }))
+          const result = yield* writeCommit(statements, commit, { now, isAlive, nextCounter })
           if (result.kind !== 'appended') throw toRewriteFault(result)
           ;({ seq } = result)
         }
         return seq
       }
-      const end = await write(rewriteRows).catch((error: unknown) => {
+      const end = await writeInSteps(rewriteRows).catch((error: unknown) => {
         const subject = isConflict(error)
         throw subject === null
           ? error

@@ -180,7 +180,11 @@ function changeMessage(
     statements.snapshotTurn.run(snapshot.body, snapshot.seq, commitSeq, mark, thread, seq)
     statements.deleteTurnBatches.run({ thread, turn: seq, last: snapshot.seq })
   } else if (seq !== null && status !== null) statements.setStatus.run(status, thread, seq)
-  if (retiredSeq !== null) statements.retireMessage.run(retiredSeq, parentSeq, thread, id)
+  if (retiredSeq !== null && seq === null) {
+    statements.retireMessage.run(retiredSeq, parentSeq, thread, id)
+  } else if (retiredSeq !== null && seq !== null) {
+    statements.retireMessageAt.run(retiredSeq, parentSeq, thread, seq, id)
+  }
   if (seq !== null && versions !== null) {
     statements.setVersions.run(toVersionsText(versions), thread, seq)
   }
