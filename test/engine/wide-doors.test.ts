@@ -22,7 +22,7 @@ describe.each<[what: string, value: Json]>([
     const turn = await fixture.ask('go')
     expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
     expect([...callsOf(turn)]).toMatchObject([
-      { state: 'failed', error: expect.stringContaining(reason) },
+      { state: 'failed', error: expect.stringContaining(reason) as string },
     ])
   })
 
@@ -58,7 +58,7 @@ describe.each<[what: string, value: Json]>([
       { callId: call?.id ?? '', decision: 'accept', args: { more: value } },
     ] as const
     expect(await holdfast.decide({ threadId, by: 'ann', decisions })).toMatchObject([
-      { kind: 'invalid-args', message: expect.stringContaining(reason) },
+      { kind: 'invalid-args', message: expect.stringContaining(reason) as string },
     ])
   })
 
@@ -67,7 +67,7 @@ describe.each<[what: string, value: Json]>([
     const parts = [{ type: 'text', text: 'go' }] as const
     const message = { id: messageId('u'), parts, metadata: value }
     await expect(holdfast.send({ threadId, message })).rejects.toMatchObject({
-      ...{ code: 'bad-request', message: expect.stringContaining(reason) },
+      ...{ code: 'bad-request', message: expect.stringContaining(reason) as string },
     })
     expect(await messages()).toEqual([])
   })
@@ -90,7 +90,10 @@ describe.each<[what: string, value: Json]>([
     ] as const) {
       const report = await importThreads(store, readImport(source(json)), { ownerId: 'o' })
       expect(report.failed).toMatchObject([
-        { where: expect.stringContaining(where), why: expect.stringMatching(/keys/) },
+        {
+          where: expect.stringContaining(where) as string,
+          why: expect.stringMatching(/keys/) as string,
+        },
       ])
     }
     const page = await holdfast.messages('imported')

@@ -55,7 +55,7 @@ describe('a group', () => {
     await settled()
     expect(groups).toEqual([['long'], ['a', 'b']])
     expect(results()).toEqual({ a: 'appended', b: 'appended' })
-    clock.advance(10_000)
+    await clock.advance(10_000)
     submit('c')
     await settled()
     expect(results()).toEqual({ a: 'appended', b: 'appended', c: 'appended' })
