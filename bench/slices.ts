@@ -17,15 +17,13 @@ export async function benchSlices(): Promise<void> {
     const { name, store } = benchStore
     const holdfast = createHoldfast({
       store,
-      // The first turn has one call, and the second as many as it takes.
-      model: scriptedModel(({ index }) =>
-        index % 2 === 0
-          ? Array.from({ length: index === 0 ? 1 : megabytes }, (_, nth) => ({
-              call: 'look',
-              input: { nth },
-            }))
-          : [{ text: 'Found.' }],
-      ),
+      model: scriptedModel(({ prompt }) => {
+        const last = prompt.at(-1)
+        const calls = last?.role === 'user' ? callsFor(JSON.stringify(last.content)) : 0
+        return calls === 0
+          ? [{ text: 'Found.' }]
+          : Array.from({ length: calls }, (_, nth) => ({ call: 'look', input: { nth } }))
+      }),
       tools: {
         look: tool({
           inputSchema: z.object({ nth: z.number() }),
@@ -46,6 +44,13 @@ export async function benchSlices(): Promise<void> {
   }
 }
 
+const [lookOnce, lookAtAll] = ['Look once.', 'Look at all of it.'] as const
+const callsFor = (question: string): number =>
+  question.includes(lookOnce) ? 1 : question.includes(lookAtAll) ? megabytes : 0
+
+const messages = 40_000
+const versions = 'versions'
+
 /** Mostly code that runs for the first time, and is compiled: once in the life of a process. */
 const firstTurn = 'the first turn, of one call'
 /** Mostly SQLite's own check of the file, which is one statement. `holdfast check` is a process that serves nobody. */
@@ -57,6 +62,7 @@ const inputs: Readonly<Record<string, () => string>> = {
   'import of 8 MB of text in one message': () => writeText('text', 8),
   'import of 8 MB of results in one turn': () => writeResults('results', 8, 1_000_000),
   'import of 8 MB of small parts in one turn': () => writeResults('parts', 8, 1_000),
+  [`import of ${messages} short messages`]: () => writeShort(versions),
 }
 
 type Work = (holdfast: Holdfast, pieces: readonly string[]) => Promise<unknown>
@@ -67,8 +73,17 @@ const works: Readonly<Record<string, Work>> = {
   'import of 8 MB of text in one message': take,
   'import of 8 MB of results in one turn': take,
   'import of 8 MB of small parts in one turn': take,
-  [firstTurn]: (holdfast) => ask(holdfast, 'first-turn'),
-  [`a turn of ${megabytes} MB`]: (holdfast) => ask(holdfast, 'turn'),
+  [`import of ${messages} short messages`]: take,
+  [firstTurn]: (holdfast) => ask(holdfast, 'first-turn', lookOnce),
+  [`a turn of ${megabytes} MB`]: (holdfast) => ask(holdfast, 'turn', lookAtAll),
+  [`edit of the first of ${messages} messages`]: (holdfast) => edit(holdfast),
+  'its first version is shown again': (holdfast) => show(holdfast, 0),
+  'its second version is shown again': (holdfast) => show(holdfast, 1),
+  [`the first of ${messages} answers made anew`]: async (holdfast) => {
+    await show(holdfast, 0)
+    await holdfast.regenerate({ threadId: versions, messageId: `u-${versions}-0` })
+    await holdfast.settled()
+  },
   export: async (holdfast) => {
     for await (const _ of holdfast.export({ threadId: 'long' })) continue
   },
@@ -148,9 +163,26 @@ async function measure(what: string, work: () => Promise<unknown>): Promise<Row>
   }
 }
 
-async function ask(holdfast: Holdfast, threadId: string): Promise<void> {
+async function edit(holdfast: Holdfast): Promise<void> {
+  const parts = [{ type: 'text', text: 'Asked again.' }] as const
+  const replaces = `u-${versions}-0`
+  const message = { id: 'edited', parts }
+  await holdfast.send({ threadId: versions, message, replaces })
+  await holdfast.settled()
+}
+
+/** One of the versions of the first message, of which the second has no more than its answer after it. */
+async function show(holdfast: Holdfast, nth: number): Promise<void> {
+  const query = { order: 'oldest-first', limit: 1, live: 'include', results: 'lazy' } as const
+  const page = await holdfast.store.readPage({ threadId: versions, before: null, ...query })
+  const wanted = page?.messages[0]?.versions?.[nth]
+  const shown = await holdfast.show(versions, `${wanted?.id ?? ''}@${wanted?.seq ?? 0}`)
+  if (shown.kind !== 'shown') throw new Error(`not shown: ${shown.kind}`)
+}
+
+async function ask(holdfast: Holdfast, threadId: string, text: string): Promise<void> {
   await holdfast.threads.create({ id: threadId, ownerId })
-  const parts = [{ type: 'text', text: 'Look.' }] as const
+  const parts = [{ type: 'text', text }] as const
   await holdfast.send({ threadId, message: { id: `u-${threadId}`, parts } })
   await holdfast.settled()
 }
@@ -183,6 +215,14 @@ function writeThread(id: string, size: number): string {
     }
   }
   return `{"id":"${id}","messages":[${messages.join(',')}]}`
+}
+
+function writeShort(id: string): string {
+  const list = Array.from({ length: messages / 2 }, (_, nth) => [
+    { id: `u-${id}-${nth}`, role: 'user', content: `A look at ${nth}.` },
+    { id: `a-${id}-${nth}`, role: 'assistant', content: 'What was found, in a few words.' },
+  ])
+  return JSON.stringify({ id, messages: list.flat() })
 }
 
 function writeText(id: string, size: number): string {

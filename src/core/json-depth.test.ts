@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Json } from './json.ts'
 import {
-  createDepthScanner,
+  createJsonScanner,
   deepestValue,
   depthOfText,
   flattenJson,
@@ -30,9 +30,9 @@ describe('depth', () => {
     const text = '{"a\\"[[":[1,{"b":"]}\\\\"}]}'
     expect(depthOfText(text)).toBe(3)
     for (let at = 0; at <= text.length; at++) {
-      const scan = createDepthScanner()
+      const scan = createJsonScanner()
       scan(text.slice(0, at))
-      expect(scan(text.slice(at))).toBe(3)
+      expect(scan(text.slice(at))).toEqual({ depth: 3, values: 4, keys: 1 })
     }
   })
 

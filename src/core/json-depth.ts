@@ -65,12 +65,26 @@ export function flattenJson(value: Json, most: number): Json {
 }
 
 /** The levels of a JSON text, counted without parsing it: a parser would have built all of it first. */
-export const depthOfText = (text: string): number => createDepthScanner()(text)
+export const depthOfText = (text: string): number => createJsonScanner()(text).depth
 
-/** The same for a text that arrives in pieces: called with each piece, it returns the deepest level so far. */
-export function createDepthScanner(): (piece: string) => number {
+/** What can be told of a JSON text without parsing it. */
+export interface JsonTextShape {
+  /** The deepest level. */
+  readonly depth: number
+  /** About how many values are inside: empty lists and objects count as if they had one. */
+  readonly values: number
+  /** The most keys of one object. */
+  readonly keys: number
+}
+
+/** For a text that arrives in pieces: called with each piece, it returns the shape of all so far. */
+export function createJsonScanner(): (piece: string) => JsonTextShape {
   let depth = 0
   let most = 0
+  let values = 0
+  let keys = 0
+  /** The keys so far of the object at each level. */
+  const keysAt: number[] = []
   let inString = false
   let isEscaped = false
   return (piece) => {
@@ -81,10 +95,15 @@ export function createDepthScanner(): (piece: string) => number {
         if (char === '\\') isEscaped = true
         else if (char === '"') inString = false
       } else if (char === '"') inString = true
-      else if (char === '{' || char === '[') most = Math.max(most, ++depth)
-      else if (char === '}' || char === ']') depth--
+      else if (char === '{' || char === '[') {
+        most = Math.max(most, ++depth)
+        keysAt[depth] = 0
+        values++
+      } else if (char === '}' || char === ']') depth--
+      else if (char === ',') values++
+      else if (char === ':') keys = Math.max(keys, (keysAt[depth] = (keysAt[depth] ?? 0) + 1))
     }
-    return most
+    return { depth: most, values, keys }
   }
 }
 

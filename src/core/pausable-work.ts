@@ -12,6 +12,15 @@ export function runToEnd<Result>(work: PausableWork<Result>): Result {
   }
 }
 
+/** Runs so many steps of it; undefined: it goes on after them. */
+export function runSteps<Result>(work: PausableWork<Result>, most: number): Result | undefined {
+  for (let step = 0; step < most; step++) {
+    const { done, value } = work.next()
+    if (done === true) return value
+  }
+  return undefined
+}
+
 /** So many small items are worked on between two pauses: asking after each would cost more than the item. */
 const itemsAtOnce = 64
 

@@ -6,12 +6,13 @@ import type { Message, Turn } from '../core/message.ts'
 import { findInterrupt } from '../core/queue.ts'
 import type { InputQueue } from '../core/queued-input.ts'
 import { withDefined } from '../core/with-defined.ts'
+import { runPaced } from '../store/pacer.ts'
 import { isOtherThread } from '../store/place-evidence.ts'
-import { type Append, planCommit } from '../store/plan-commit.ts'
+import { type Append, planInSteps } from '../store/plan-commit.ts'
 import type { Page, ResultMode, Store } from '../store/store.ts'
 import type { AgentReason } from './agent/agent.ts'
 import type { TurnPlace } from './call-scope.ts'
-import type { Clock } from './clock.ts'
+import { type Clock, pacerOf } from './clock.ts'
 import type { CommitResult, Committer } from './run/committer.ts'
 import {
   createRunHooks,
@@ -121,7 +122,7 @@ export function createEngine(parts: EngineParts): Engine {
   const givenUp = new Map<ThreadId, GivenUpRun>()
 
   const write = async (request: Append): Promise<Written> => {
-    const planned = planCommit(request)
+    const planned = await runPaced(planInSteps(request), pacerOf(clock))
     if ('kind' in planned) return { result: planned, turns: new Map(), queue: null }
     const deliver = hub.announce(request.threadId)
     try {

@@ -2,6 +2,7 @@ import { asSchema, type Tool } from 'ai'
 import type { Json } from '../core/json.ts'
 import { toReadableThrown } from '../core/error-text.ts'
 import { deepestValue, isDeeperThan } from '../core/json-depth.ts'
+import { isTooWide, tooWide } from '../core/json-width.ts'
 import { toJson } from './to-json.ts'
 import { messageOf } from './model/translate-part.ts'
 
@@ -29,6 +30,7 @@ export async function fitSchema(
   given: Json,
 ): Promise<FittedValue | FailedCheck> {
   if (isDeeperThan(given, deepestValue)) return tooDeep
+  if (isTooWide(given)) return tooMany
   try {
     const value = toJson(given)
     const checked = await asSchema(schema).validate?.(value)
@@ -64,6 +66,7 @@ export async function fitContext(
 
 const refused = (message: string): FittedValue => ({ kind: 'refused', message })
 const tooDeep = refused(`They are nested deeper than ${deepestValue} levels.`)
+const tooMany = refused(`They have ${tooWide}.`)
 
 /** In one line: schemas that list issues put them into their message as several lines of JSON. */
 function describeFault(error: unknown): string {

@@ -3,6 +3,7 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Json } from '../core/json.ts'
 import { isLargerThan } from '../core/json-size.ts'
 import { deepestValue, flattenJson } from '../core/json-depth.ts'
+import { isTooWide, mostKeys, mostValues, tooWide } from '../core/json-width.ts'
 
 /** A value that JSON cannot represent, or that cannot be stored. Its message ends the sentence "…: it". */
 export class UnstorableError extends TypeError {
@@ -16,9 +17,7 @@ export class UnstorableError extends TypeError {
   }
 }
 
-/** The most values in one value: an object that occurs in many places is written once for each of them. */
-const mostValues = 5_000_000
-
+/** How many more values one value may have: an object that occurs in many places is written once for each of them. */
 interface Budget {
   left: number
 }
@@ -33,7 +32,10 @@ export function toJson(value: unknown): Json {
     const copy = copyPlain(value, 1, budget)
     if (copy !== undefined) return copy
     const text = writeJson(value, { left: mostValues })
-    return text === undefined ? null : flattenJson(JSON.parse(text) as Json, deepestValue)
+    if (text === undefined) return null
+    const json = JSON.parse(text) as Json
+    if (isTooWide(json)) throw new UnstorableError(`has ${tooWide}`)
+    return flattenJson(json, deepestValue)
   } catch (error) {
     throw toUnstorable(error)
   }
@@ -101,6 +103,7 @@ function copyObject(object: object, level: number, budget: Budget): Json | undef
   if ((kind !== Object.prototype && kind !== null) || 'toJSON' in object) return undefined
   const copy: Record<string, Json> = {}
   const keys = Object.keys(object)
+  if (keys.length > mostKeys) throw new UnstorableError(`has ${tooWide}`)
   spend(budget, keys.length)
   for (const key of keys) {
     const copied = copyPlain((object as Record<string, unknown>)[key], level, budget)
@@ -112,7 +115,7 @@ function copyObject(object: object, level: number, budget: Budget): Json | undef
 
 function spend(budget: Budget, values: number): void {
   budget.left -= values
-  if (budget.left < 0) throw new UnstorableError('is too large')
+  if (budget.left < 0) throw new UnstorableError(`has ${tooWide}`)
 }
 
 /** JSON text within the budget: a value may generate itself while it is read, and never end. */
@@ -128,7 +131,7 @@ function writeDeep(value: object): Json | undefined {
     return writeJson(value, { left: mostValues })
   } catch (thrown) {
     const error = toReadableThrown(thrown)
-    if (!(error instanceof RangeError) || !isPlainTree(value, mostValues / 10)) throw error
+    if (!(error instanceof RangeError) || !isPlainTree(value, mostValues)) throw error
     // With a replacer function JSON is written by recursion, and the stack was too small for that.
     return JSON.stringify(value)
   }

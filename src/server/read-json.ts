@@ -1,9 +1,10 @@
 import type { Json } from '../core/json.ts'
-import { createDepthScanner, deepestJson } from '../core/json-depth.ts'
+import { createJsonScanner, deepestJson } from '../core/json-depth.ts'
+import { mostKeys } from '../core/json-width.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import { badRequest } from './http-error.ts'
 
-/** A JSON body, with its type, size and depth checked before it is parsed (HT3). */
+/** A JSON body, with its type, size, depth and keys checked before it is parsed (HT3). */
 export async function readJson(request: Request, maxBytes: number): Promise<Json> {
   const text = await readText(request, maxBytes, /^application\/json\s*(;|$)/i)
   if (text === null) return {}
@@ -31,13 +32,17 @@ export async function readText(
   if (type === null) return null
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
   const pieces: string[] = []
-  const depthOf = createDepthScanner()
+  const scan = createJsonScanner()
   try {
     const decoder = new TextDecoder('utf-8', { fatal: true })
     const add = (piece: string) => {
       if (piece !== '') pieces.push(piece)
-      if (depthOf(piece) > deepestJson) {
+      const { depth, keys } = scan(piece)
+      if (depth > deepestJson) {
         throw badRequest(`The body is nested deeper than ${deepestJson} levels.`)
+      }
+      if (keys > mostKeys) {
+        throw badRequest(`An object of the body has more than ${mostKeys} keys.`)
       }
     }
     for await (const chunk of readChunks(request, maxBytes))

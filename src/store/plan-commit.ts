@@ -150,7 +150,7 @@ export function planCommit(append: Append): PlannedCommit | IllegalAppend {
   return runToEnd(planInSteps(append))
 }
 
-/** The same with pauses, for an append that may have a turn of thousands of calls in it (OP7). */
+/** The same with pauses, for an append that may have a turn of thousands of calls in it, or hide thousands of messages (OP7). */
 export function* planInSteps(append: Append): PausableWork<PlannedCommit | IllegalAppend> {
   const { events, expectedSeq } = append
   if (events.length > 0 && expectedSeq === undefined) {
@@ -176,7 +176,7 @@ export function* planInSteps(append: Append): PausableWork<PlannedCommit | Illeg
   const renamed = events.findLast((event) => event.type === 'thread-renamed')
   const queue = planQueue(append)
   yield
-  const messages = planMessages(known, turns, numbered)
+  const messages = yield* planMessages(known, turns, numbered)
   yield
   return {
     append,

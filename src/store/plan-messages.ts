@@ -1,6 +1,7 @@
 import type { NumberedEvent } from '../core/event.ts'
 import type { MessageId, Seq } from '../core/ids.ts'
 import type { Turn, TurnStatus, UserMessage } from '../core/message.ts'
+import { type PausableWork, portionsOf } from '../core/pausable-work.ts'
 import { addVersion, type MessageVersion } from '../core/versions.ts'
 import { toSnapshot } from './turn-snapshot.ts'
 
@@ -49,12 +50,12 @@ export const statusOf = (turn: Turn | undefined): TurnStatus | null => turn?.pro
 /** An ended turn is stored as its snapshot; its events are deleted, or were never stored. */
 export const isEnded = (turn: Turn | undefined): boolean => statusOf(turn) === 'ended'
 
-/** The rows of `messages` that an append writes. */
-export function planMessages(
+/** The rows of `messages` that an append writes. It may hide a whole long thread: see `planInSteps`. */
+export function* planMessages(
   known: ReadonlyMap<MessageId, Turn>,
   turns: ReadonlyMap<MessageId, Turn>,
   events: readonly NumberedEvent[],
-): PlannedMessages {
+): PausableWork<PlannedMessages> {
   const added: NewMessageRow[] = []
   const shown: Seq[] = []
   // Keyed by seq where it is known: an edit may keep the id, so two rows of one id can change in one commit.
@@ -110,17 +111,20 @@ export function planMessages(
       case 'messages-retired':
         // A rewrite has deleted these rows, so there is nothing to mark as retired.
         if (event.from !== undefined) break
-        for (const [nth, id] of event.messageIds.entries()) {
-          const { after, places } = event.kept ?? { after: null, places: [] }
-          const parentSeq = nth === 0 ? after : (places[nth - 1] ?? null)
-          const own = added.findLastIndex((row) => row.id === id && row.retiredSeq === null)
-          if (own >= 0)
-            added[own] = { ...(added[own] as NewMessageRow), retiredSeq: seq, parentSeq }
-          else change(id, places[nth] ?? null, { retiredSeq: seq, parentSeq })
+        for (const portion of portionsOf([...event.messageIds.entries()])) {
+          for (const [nth, id] of portion) {
+            const { after, places } = event.kept ?? { after: null, places: [] }
+            const parentSeq = nth === 0 ? after : (places[nth - 1] ?? null)
+            const own = added.findLastIndex((row) => row.id === id && row.retiredSeq === null)
+            if (own >= 0)
+              added[own] = { ...(added[own] as NewMessageRow), retiredSeq: seq, parentSeq }
+            else change(id, places[nth] ?? null, { retiredSeq: seq, parentSeq })
+          }
+          yield
         }
         break
       case 'messages-shown':
-        shown.push(...event.places)
+        for (const place of event.places) shown.push(place)
         break
       default:
     }

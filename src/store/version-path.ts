@@ -1,6 +1,7 @@
 import type { MessageId, OwnerId, Seq } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
 import { isJsonObject, type Json } from '../core/json.ts'
+import { type PausableWork, runToEnd } from '../core/pausable-work.ts'
 import { type MessageVersion, parseVersionId } from '../core/versions.ts'
 import { readStoredJson } from './stored-output.ts'
 
@@ -37,8 +38,8 @@ export interface PathRows {
   byId(id: MessageId): PathRow | undefined
   /** Of the hidden messages that followed this seq, the one that was hidden last. */
   lastHidden(parent: Seq): PathRow | undefined
-  /** In order of seq. */
-  shownAfter(seq: Seq): readonly PathRow[]
+  /** In order of seq, the first `limit` of them; more are no fault. */
+  shownAfter(seq: Seq, limit: number): readonly PathRow[]
 }
 
 /**
@@ -46,30 +47,46 @@ export interface PathRows {
  * was when it was left. A parent comes before its children, so the walk ends. Null: there is no such message,
  * or it was withdrawn.
  */
-export function walkPath(
-  rows: PathRows,
-  target: string,
-): Omit<VersionPath, 'ownerId' | 'seq' | 'incarnation'> | null {
+export const walkPath = (rows: PathRows, target: string): WalkedPath | null =>
+  runToEnd(walkInSteps(rows, target))
+
+type WalkedPath = Omit<VersionPath, 'ownerId' | 'seq' | 'incarnation'>
+
+const rowsAtOnce = 64
+
+/** The same with pauses: either path may have thousands of messages (OP7). */
+export function* walkInSteps(rows: PathRows, target: string): PausableWork<WalkedPath | null> {
   const found = findTarget(rows, target)
   if (found === undefined) return null
   const wanted = { ...toVersion(found), role: found.role }
   if (found.retiredSeq === null) return { wanted, after: found.seq, hide: [], show: [] }
-  const show: PathRow[] = []
+  const above: PathRow[] = []
   let up: PathRow | undefined = found
   for (; up !== undefined && up.retiredSeq !== null; up = rows.at(up.parentSeq)) {
     // Withdrawn, or a damaged row whose parent is not before it.
     if (up.parentSeq === null || up.parentSeq >= up.seq) return null
-    show.unshift(up)
+    above.push(up)
     if (up.parentSeq === 0) break
+    yield
   }
   // Its parent does not exist.
   if (up === undefined) return null
   const after = up.retiredSeq === null ? up.seq : 0
+  const show = above.toReversed()
   for (let row = rows.lastHidden(wanted.seq); row !== undefined; row = rows.lastHidden(row.seq)) {
     if (row.seq <= (show.at(-1)?.seq ?? 0)) break
     show.push(row)
+    yield
   }
-  return { wanted, after, hide: rows.shownAfter(after).map(toVersion), show: show.map(toVersion) }
+  const hide: MessageVersion[] = []
+  for (let last = after; ;) {
+    const some = rows.shownAfter(last, rowsAtOnce)
+    for (const row of some) hide.push(toVersion(row))
+    if (some.length < rowsAtOnce) break
+    last = hide.at(-1)?.seq ?? last
+    yield
+  }
+  return { wanted, after, hide, show: show.map(toVersion) }
 }
 
 function findTarget(rows: PathRows, target: string): PathRow | undefined {
@@ -84,19 +101,23 @@ const toVersion = ({ id, seq }: PathRow): MessageVersion => ({ id, seq })
 
 /** `PathRows` of all messages of a thread, in order of seq. */
 export function createPathRows(messages: readonly PathRow[]): PathRows {
-  const latest = (rows: readonly PathRow[]): PathRow | undefined =>
-    rows.toSorted(
-      (left, right) =>
-        (right.retiredSeq ?? Number.POSITIVE_INFINITY) -
-          (left.retiredSeq ?? Number.POSITIVE_INFINITY) || right.seq - left.seq,
-    )[0]
+  const bySeq = new Map(messages.map((row) => [row.seq, row]))
+  const byId = new Map<MessageId, PathRow>()
+  const lastHidden = new Map<Seq, PathRow>()
+  // Each later one stands behind the earlier ones in `messages`, so of two that were hidden together it is the last.
+  const isLater = (row: PathRow, than: PathRow | undefined) =>
+    than === undefined ||
+    (row.retiredSeq ?? Number.POSITIVE_INFINITY) >= (than.retiredSeq ?? Number.POSITIVE_INFINITY)
+  for (const row of messages) {
+    const { id, retiredSeq, parentSeq } = row
+    if (isLater(row, byId.get(id))) byId.set(id, row)
+    if (retiredSeq === null || parentSeq === null) continue
+    if (isLater(row, lastHidden.get(parentSeq))) lastHidden.set(parentSeq, row)
+  }
   return {
-    at: (seq) => messages.find((row) => row.seq === seq),
-    byId: (id) =>
-      messages.find((row) => row.id === id && row.retiredSeq === null) ??
-      latest(messages.filter((row) => row.id === id)),
-    lastHidden: (parent) =>
-      latest(messages.filter((row) => row.retiredSeq !== null && row.parentSeq === parent)),
+    at: (seq) => bySeq.get(seq),
+    byId: (id) => byId.get(id),
+    lastHidden: (parent) => lastHidden.get(parent),
     shownAfter: (seq) => messages.filter((row) => row.seq > seq && row.retiredSeq === null),
   }
 }

@@ -1,4 +1,6 @@
-import { createPacer } from '../store/pacer.ts'
+import { createJsonScanner } from '../core/json-depth.ts'
+import { mostKeys } from '../core/json-width.ts'
+import { createPacer, type Pacer } from '../store/pacer.ts'
 
 /** The text is not JSON from here on. */
 export class JsonFault extends Error {
@@ -25,10 +27,16 @@ export class JsonReader {
   #at = 0
   #line = 1
   #isOver = false
+  #skipped = ''
 
   constructor(pieces: AsyncIterator<string>, mostChars = Number.POSITIVE_INFINITY) {
     this.#pieces = pieces
     this.mostChars = mostChars
+  }
+
+  /** Why `readText` has skipped the last value that it skipped. */
+  get skipped(): string {
+    return this.#skipped
   }
 
   /** The line of the current position. */
@@ -66,8 +74,8 @@ export class JsonReader {
   }
 
   /**
-   * The text of the next value, complete by its brackets and quotes; null where it is longer than `mostChars`
-   * and was skipped: parsing it would block the event loop (OP7).
+   * The text of the next value, complete by its brackets and quotes; null where it is longer than `mostChars`, or has
+   * too many keys, and was skipped: parsing it would block the event loop (OP7).
    */
   async readText(): Promise<string | null> {
     const first = await this.peek()
@@ -89,12 +97,17 @@ export class JsonReader {
       break
     }
     this.#at = Math.min(scan.at, this.#text.length)
-    if (chars + this.#at > this.mostChars) return null
+    if (chars + this.#at > this.mostChars) return this.#skip(tooLong(this.mostChars))
     pieces.push(this.#text.slice(0, this.#at))
     const text = pieces.join('')
     // Whoever reads a long value parses it next, which takes as long.
     if (pieces.length > 1) await this.#pace()
-    return text
+    return (await hasTooManyKeys(text, this.#pace)) ? this.#skip(tooManyKeys) : text
+  }
+
+  #skip(why: string): null {
+    this.#skipped = why
+    return null
   }
 
   /** The rest of the text, in pieces. */
@@ -122,6 +135,26 @@ export class JsonReader {
     this.#text = this.#text.slice(this.#at)
     this.#at = 0
   }
+}
+
+/** The error text for a value that was skipped. */
+export const tooLong = (most: number): string =>
+  `It is longer than ${most} characters, which is the most that is taken here. "holdfast import" takes it.`
+export const tooManyKeys = `An object in it has more than ${mostKeys} keys.`
+
+const charsAtOnce = 65_536
+/** A shorter text cannot have so many keys: each has quotes, a colon, a value and a comma. */
+const leastChars = mostKeys * 5
+
+/** Whether an object in the text has more keys than may be parsed, found in slices. */
+export async function hasTooManyKeys(text: string, pace: Pacer): Promise<boolean> {
+  if (text.length < leastChars) return false
+  const scan = createJsonScanner()
+  for (let at = 0; at < text.length; at += charsAtOnce) {
+    if (scan(text.slice(at, at + charsAtOnce)).keys > mostKeys) return true
+    await pace()
+  }
+  return false
 }
 
 /** True once the value is complete; `at` is then its end. May be called again with more text. */

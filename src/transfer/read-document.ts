@@ -53,7 +53,7 @@ async function* readRoot(reader: JsonReader, count: SourceCount): AsyncGenerator
   for await (const field of readFields(reader, ['threads', 'results', ...messageLists])) {
     if ('value' in field) rest.set(field.name, field.value)
     else if ('isTooLong' in field) {
-      yield { kind: 'unreadable', where: field.name, why: tooLong(reader.mostChars) }
+      yield { kind: 'unreadable', where: field.name, why: reader.skipped }
     } else if (field.name === 'threads') {
       has = 'threads'
       for await (const index of readElements(reader)) {
@@ -176,7 +176,7 @@ async function* readElement(
   }
   if (longField !== undefined) {
     const place = hasMessages || kind === 'thread' ? `${key}.${longField}` : where
-    yield { kind: 'unreadable', where: place, why: tooLong(reader.mostChars) }
+    yield { kind: 'unreadable', where: place, why: reader.skipped }
     // A message that lacks one of its fields would be a different message.
     if (!hasMessages && kind !== 'thread') return
   }
@@ -210,7 +210,7 @@ async function* readMessages(
     const place = `${where === '' ? '' : `${where}.`}${name}[${index}]`
     const text = await reader.readText()
     const value = text === null ? undefined : parseStoredJson(text)
-    const why = text === null ? tooLong(reader.mostChars) : 'It is not JSON.'
+    const why = text === null ? reader.skipped : 'It is not JSON.'
     yield value === undefined
       ? { kind: 'unreadable', where: place, why }
       : { kind: 'message', key, where: place, value, ...ofList(name) }
@@ -235,10 +235,6 @@ type Field =
   | { readonly name: string; readonly isList: true }
   /** Longer than one value may be, and skipped. */
   | { readonly name: string; readonly isTooLong: true }
-
-/** The error text for a value that was skipped. */
-export const tooLong = (most: number): string =>
-  `It is longer than ${most} characters, which is the most that is taken here. "holdfast import" takes it.`
 
 /** The fields of an object. A list under one of these names is left for the caller to walk. */
 async function* readFields(reader: JsonReader, walked: readonly string[]): AsyncGenerator<Field> {

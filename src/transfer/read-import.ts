@@ -1,9 +1,10 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
 import { isJsonObject } from '../core/json.ts'
+import { isTooWide, mostKeys, mostMessageValues } from '../core/json-width.ts'
 import { parseStoredJson } from '../store/stored-output.ts'
 import type { ImportItem } from './import-item.ts'
 import { JsonFault, JsonReader } from './json-reader.ts'
-import { readDocument, type SourceCount, tooLong } from './read-document.ts'
+import { readDocument, type SourceCount } from './read-document.ts'
 import { readLine, readLines } from './read-lines.ts'
 
 /** Options of `readImport`. */
@@ -18,7 +19,20 @@ export interface ReadOptions {
 /** Reads the bytes or text of a file or a body, JSON or JSONL, as threads and messages. */
 export async function* readImport(
   source: AsyncIterable<Uint8Array | string>,
-  { messageChars: mostChars = Number.POSITIVE_INFINITY }: ReadOptions = {},
+  options: ReadOptions = {},
+): AsyncGenerator<ImportItem> {
+  for await (const item of readItems(source, options)) {
+    if (item.kind === 'message' && isTooWide(item.value, mostMessageValues)) {
+      yield { kind: 'unreadable', where: item.where, why: tooManyValues }
+    } else yield item
+  }
+}
+
+const tooManyValues = `It has more than ${mostMessageValues} values inside, or an object of more than ${mostKeys} keys.`
+
+async function* readItems(
+  source: AsyncIterable<Uint8Array | string>,
+  { messageChars: mostChars = Number.POSITIVE_INFINITY }: ReadOptions,
 ): AsyncGenerator<ImportItem> {
   const pieces = decode(source)
   // The decoder of bytes removes the byte order mark; text may still have it.
@@ -45,7 +59,7 @@ async function* readMore(reader: JsonReader, count: SourceCount): AsyncGenerator
     while ((await reader.peek()) !== '') {
       const where = `line ${reader.line}`
       const text = await reader.readText()
-      if (text === null) yield { kind: 'unreadable', where, why: tooLong(reader.mostChars) }
+      if (text === null) yield { kind: 'unreadable', where, why: reader.skipped }
       else yield* readLine(parseStoredJson(text), where, count)
     }
   } catch (error) {

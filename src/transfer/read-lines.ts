@@ -1,7 +1,9 @@
 import { isJsonObject, type Json } from '../core/json.ts'
+import { createPacer } from '../store/pacer.ts'
 import { parseStoredJson } from '../store/stored-output.ts'
 import type { ImportItem } from './import-item.ts'
-import { readPage, readThread, type SourceCount, tooLong, toMessage } from './read-document.ts'
+import { hasTooManyKeys, tooLong, tooManyKeys } from './json-reader.ts'
+import { readPage, readThread, type SourceCount, toMessage } from './read-document.ts'
 import { readEnvelope } from './thread-fields.ts'
 
 /**
@@ -13,11 +15,14 @@ export async function* readLines(
   count: SourceCount,
   { firstLine = 1, mostChars = Number.POSITIVE_INFINITY } = {},
 ): AsyncGenerator<ImportItem> {
+  const pace = createPacer()
   let number = firstLine
   for await (const line of splitLines(pieces, mostChars)) {
     const where = `line ${number}`
     if (line === null) yield { kind: 'unreadable', where, why: tooLong(mostChars) }
-    else if (line.trim() !== '') yield* readLine(parseStoredJson(line), where, count)
+    else if (await hasTooManyKeys(line, pace)) {
+      yield { kind: 'unreadable', where, why: tooManyKeys }
+    } else if (line.trim() !== '') yield* readLine(parseStoredJson(line), where, count)
     number++
   }
 }

@@ -55,6 +55,34 @@ async function* toPieces(text: string) {
 const lastVersions = async (fixture: Fixture) => versionsOf(await fixture.last())
 
 describe.each(Object.entries(stores))('versions on %s', (_, open) => {
+  it('[VR2] beside a turn that runs it is refused at once, although the thread never is as it was read', async () => {
+    const opened = open()
+    const hold = gate()
+    let isStale = false
+    const store: Store = {
+      ...opened,
+      async readPath(threadId, target) {
+        const path = await opened.readPath(threadId, target)
+        return isStale && path !== null ? { ...path, seq: path.seq - 1 } : path
+      },
+    }
+    const fixture = await createFixture(
+      ({ index }) => (index === 2 ? [{ call: 'hold', input: {} }] : [{ text: `answer ${index}` }]),
+      {
+        store,
+        tools: { hold: tool({ inputSchema: z.object({}), execute: () => hold.opened }) },
+      },
+    )
+    const { holdfast, threadId } = fixture
+    const first = await fixture.ask('question')
+    await again(fixture)
+    await fixture.say('hold')
+    isStale = true
+    expect(await holdfast.show(threadId, first.id)).toMatchObject({ kind: 'run-active' })
+    hold.open()
+    await holdfast.settled()
+  })
+
   it('[VR1] an answer that is made anew is another version, and the model is sent the one that is shown', async () => {
     const fixture = await createFixture(countAnswers, { store: open() })
     const first = await fixture.ask('question')

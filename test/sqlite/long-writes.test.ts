@@ -2,9 +2,11 @@ import { renameSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
+import { checkStore } from '../../src/audit/check-store.ts'
 import type { NewEvent } from '../../src/core/event.ts'
 import { parseCallId, parseMessageId, parseOwnerId, parseThreadId } from '../../src/core/ids.ts'
 import { callsOf } from '../../src/core/message.ts'
+import type { MessageVersion } from '../../src/core/versions.ts'
 import { commitAppend } from '../../src/store/commit-group.ts'
 import { planCommit, type PlannedCommit } from '../../src/store/plan-commit.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -49,6 +51,14 @@ const create = async (store: Store, id = threadId): Promise<void> => {
   expect(kind).toBe('created')
 }
 
+async function turnsDuring<Result>(work: () => Promise<Result>) {
+  const over = new AbortController()
+  const working = work().finally(() => over.abort())
+  let turns = 0
+  for (; !over.signal.aborted; turns++) await setImmediate()
+  return { turns, result: await working }
+}
+
 const readWhole = (store: Store) =>
   store.readPage({ threadId, limit: 5, before: null, live: 'include', results: 'full' })
 
@@ -71,6 +81,138 @@ it('[OP7b LG1] a turn of thousands of calls is stored over many turns of the eve
   )
   const [turn] = (await readWhole(store))?.messages ?? []
   expect(turn?.role === 'assistant' && [...callsOf(turn)].length).toBe(mostCalls)
+})
+
+const manyMessages = 10_000
+
+/** A thread of many messages, each an event of its own, so that the seq of each is its number. */
+async function createLong(store: Store): Promise<readonly MessageVersion[]> {
+  await create(store)
+  const messages = Array.from({ length: manyMessages }, (_, nth) => ({
+    id: parseMessageId(`u-${nth + 1}`),
+    seq: nth + 1,
+  }))
+  const parts = [{ type: 'text', text: 'What was asked. '.repeat(10) }] as const
+  const added = messages.map(({ id }): NewEvent => ({
+    type: 'message-added',
+    messageId: id,
+    role: 'user',
+    parts,
+    at: 1,
+  }))
+  const result = await commitAppend(store, { threadId, events: added, expectedSeq: 0 })
+  expect(result.kind).toBe('appended')
+  return messages
+}
+
+const hiding = (messages: readonly MessageVersion[]): NewEvent => ({
+  type: 'messages-retired',
+  at: 1,
+  messageIds: messages.map(({ id }) => id),
+  kept: { after: 0, places: messages.map(({ seq }) => seq) },
+})
+
+/** What a reader sees in every turn of the event loop while work is done. */
+async function seenDuring(store: Store, work: Promise<unknown>) {
+  const over = new AbortController()
+  const working = work.finally(() => over.abort())
+  const seen: unknown[] = []
+  while (!over.signal.aborted) {
+    await setImmediate()
+    const page = await readWhole(store)
+    seen.push([page?.seq, page?.messages[0]?.id])
+  }
+  await working
+  return { turns: seen.length, states: [...new Set(seen.map((each) => JSON.stringify(each)))] }
+}
+
+it('[OP7b VR2] thousands of messages are hidden and shown over many turns of the event loop, and nobody sees a part', async () => {
+  const store = openStore(temporaryFile())
+  const messages = await createLong(store)
+  const edit: NewEvent = {
+    type: 'message-added',
+    ...{ messageId: parseMessageId('u-1'), role: 'user' as const, at: 1 },
+    parts: [{ type: 'text', text: 'Asked again.' }],
+    versionOf: messages.slice(0, 1),
+  }
+  const hidden = await seenDuring(
+    store,
+    commitAppend(store, {
+      ...{ threadId, expectedSeq: manyMessages },
+      events: [hiding(messages), edit],
+    }),
+  )
+  expect(hidden.turns).toBeGreaterThan(8)
+  expect(hidden.states).toEqual([
+    JSON.stringify([manyMessages, `u-${manyMessages}`]),
+    JSON.stringify([manyMessages + 2, 'u-1']),
+  ])
+  const read = await turnsDuring(() => store.readPath(threadId, 'u-1@1'))
+  expect(read.turns).toBeGreaterThan(1)
+  const { hide = [], show = [] } = read.result ?? {}
+  expect([hide, show]).toEqual([[{ id: 'u-1', seq: manyMessages + 2 }], messages])
+  const shown = await seenDuring(
+    store,
+    commitAppend(store, {
+      ...{ threadId, expectedSeq: manyMessages + 2 },
+      events: [hiding(hide), { type: 'messages-shown', at: 1, places: show.map(({ seq }) => seq) }],
+    }),
+  )
+  expect(shown.turns).toBeGreaterThan(8)
+  expect(shown.states).toEqual([
+    JSON.stringify([manyMessages + 2, 'u-1']),
+    JSON.stringify([manyMessages + 4, `u-${manyMessages}`]),
+  ])
+  expect(await checkStore(store)).toMatchObject({ found: 0 })
+})
+
+it('[OP7b VR2] a path that is read over many turns is that of one state of the thread', async () => {
+  const store = openStore(temporaryFile())
+  const messages = await createLong(store)
+  await commitAppend(store, { threadId, expectedSeq: manyMessages, events: [hiding(messages)] })
+  const reading = store.readPath(threadId, 'u-1')
+  for (let nth = 1; nth < 4; nth++) {
+    await setImmediate()
+    const messageId = parseMessageId(`new-${nth}`)
+    const added = { type: 'message-added', messageId, role: 'user', parts: [], at: 1 } as const
+    const expectedSeq = manyMessages + nth
+    await commitAppend(store, { threadId, events: [added], expectedSeq })
+  }
+  const path = await reading
+  const stored = Array.from({ length: (path?.seq ?? 0) - manyMessages - 1 }, (_, nth) => ({
+    id: `new-${nth + 1}`,
+    seq: manyMessages + 2 + nth,
+  }))
+  expect([path?.hide, path?.show]).toEqual([stored, messages])
+})
+
+it('[OP7b LE8] a long thread is rewritten over many turns of the event loop, and nobody sees a part', async () => {
+  const store = openStore(temporaryFile())
+  const messages = await createLong(store)
+  const retired: NewEvent = {
+    ...{ type: 'messages-retired', from: 1, at: 1 },
+    messageIds: messages.map(({ id }) => id),
+  }
+  const parts = [{ type: 'text', text: 'Better.' }] as const
+  const again = messages.map(({ id }): NewEvent => ({
+    type: 'message-added',
+    messageId: id,
+    role: 'user',
+    parts,
+    at: 1,
+  }))
+  const appends = [[retired], again]
+  const rewritten = await seenDuring(
+    store,
+    store.rewriteThread?.({ threadId, expectedSeq: manyMessages, from: 1, appends }) ??
+      Promise.reject(new Error('It cannot.')),
+  )
+  expect(rewritten.turns).toBeGreaterThan(8)
+  expect(rewritten.states).toEqual([
+    JSON.stringify([manyMessages, `u-${manyMessages}`]),
+    JSON.stringify([2 * manyMessages + 1, `u-${manyMessages}`]),
+  ])
+  expect(await checkStore(store)).toMatchObject({ found: 0 })
 })
 
 it('[OP7b LG1] writers wait for it, and it for them', async () => {
@@ -133,15 +275,11 @@ it('[OP7b FK1] a text of thousands of words is indexed over many turns of the ev
   await create(store)
   const [unread] = (await store.search?.findUnread(ownerId, 1)) ?? []
   const words = Array.from({ length: 20_000 }, (_, nth) => `word${nth}`)
-  const over = new AbortController()
   const { incarnation = '', from = -1 } = unread ?? {}
   const texts = [{ seq: 0, at: 1, words }]
-  const added = store.search
-    ?.addTexts({ threadId, incarnation, from, to: 0, texts })
-    .finally(() => over.abort())
-  let turns = 0
-  for (; !over.signal.aborted; turns++) await setImmediate()
-  await added
+  const { turns } = await turnsDuring(
+    async () => await store.search?.addTexts({ threadId, incarnation, from, to: 0, texts }),
+  )
   expect(turns).toBeGreaterThan(3)
   expect(await store.search?.findUnread(ownerId, 1)).toEqual([])
 })

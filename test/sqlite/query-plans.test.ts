@@ -17,16 +17,8 @@ function createFile(): string {
 
 /** Goes over all leases that are held: few, and all of them are wanted. */
 const scansByDesign: ReadonlySet<string> = new Set(['findLeases'])
-/** Go over all of a thread because it is deleted, or its first rows because they are, or over its turns that are running. */
-const wholeThreadByDesign = [
-  'countMessages',
-  'deleteSomeMessages',
-  'deleteSomeEvents',
-  'deleteSomeCalls',
-  'deleteInputs',
-  'deleteInputsFrom',
-  'findRunning',
-]
+/** Go over all of a thread because it is deleted, or over its inputs, or over its turns that are running. */
+const wholeThreadByDesign = ['countMessages', 'deleteInputs', 'deleteInputsFrom', 'findRunning']
 
 const isScan = (step: string) => step.startsWith('SCAN') && step !== 'SCAN CONSTANT ROW'
 

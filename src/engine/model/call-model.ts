@@ -2,7 +2,7 @@ import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai'
 import { withDefined } from '../../core/with-defined.ts'
 import { type Clock, pacerOf } from '../clock.ts'
 import type { FileLoader } from '../files/file-loader.ts'
-import { toDeepCall, toDirectCall, toDirectPart } from './direct-part.ts'
+import { toDirectCall, toDirectPart, toUnwalkableCall } from './direct-part.ts'
 import type { ModelPart, ProviderPart } from './model-part.ts'
 import {
   type AnswerOutput,
@@ -109,7 +109,7 @@ async function translate(
 ): Promise<readonly ModelPart[]> {
   if (part.type === 'tool-call') {
     const call =
-      toDeepCall(part) ?? (tools === undefined ? undefined : await toDirectCall(part, tools))
+      toUnwalkableCall(part) ?? (tools === undefined ? undefined : await toDirectCall(part, tools))
     return call === undefined ? layered.translate(part) : [call]
   }
   const parts = await layered.translate(part)

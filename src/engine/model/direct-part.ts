@@ -1,6 +1,7 @@
 import { asSchema, type ToolSet } from 'ai'
 import { toReadableThrown } from '../../core/error-text.ts'
-import { deepestValue, depthOfText } from '../../core/json-depth.ts'
+import { createJsonScanner, deepestValue } from '../../core/json-depth.ts'
+import { mostKeys, mostValues, tooWide } from '../../core/json-width.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import type { ModelPart, ProviderPart } from './model-part.ts'
 
@@ -127,12 +128,17 @@ const toInvalid = ({ toolCallId, toolName, input }: Calling): Called => ({
 })
 
 /**
- * A call whose arguments are nested too deeply to be walked: its schema is not called, and their text is kept (CL6a).
+ * A call whose arguments are nested too deeply, or have too many values, to be walked: its schema is not called, and their
+ * text is kept (CL6a).
  */
-export function toDeepCall(part: Calling): Called | undefined {
-  if (part.providerExecuted === true || depthOfText(part.input) <= deepestValue) return undefined
+export function toUnwalkableCall(part: Calling): Called | undefined {
+  if (part.providerExecuted === true) return undefined
   const { toolCallId, toolName, input } = part
-  const error = new Error(`The arguments are nested deeper than ${deepestValue} levels.`)
+  const { depth, values, keys } = createJsonScanner()(input)
+  const isDeep = depth > deepestValue
+  if (!isDeep && values <= mostValues && keys <= mostKeys) return undefined
+  const what = isDeep ? `are nested deeper than ${deepestValue} levels` : `have ${tooWide}`
+  const error = new Error(`The arguments ${what}.`)
   return { type: 'tool-call', toolCallId, toolName, input, dynamic: true, invalid: true, error }
 }
 

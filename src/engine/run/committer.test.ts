@@ -7,7 +7,13 @@ import {
 } from '../../../test/support/committer-harness.ts'
 import { settled } from '../../../test/support/scripted-clock.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
+import { parseMessageId } from '../../core/ids.ts'
 import type { AppendResult } from '../../store/store.ts'
+
+const manyMessages = Array.from({ length: 2_000 }, (_, nth) => ({
+  ...({ type: 'message-added', role: 'user', at: 1, parts: [] } as const),
+  messageId: parseMessageId(`u-${nth}`),
+}))
 
 describe('a group', () => {
   it('[LG1] contains everything that waits; the next one fills while it is in flight', async () => {
@@ -34,6 +40,42 @@ describe('a group', () => {
       [3, 3],
       [2, 2],
     ])
+  })
+
+  it('[OP7] is not held up by a person’s commit of thousands of rows, which is written beside it', async () => {
+    const { submit, groups, results, until, commitDirectly, committer, clock } = open()
+    const gate = Promise.withResolvers<void>()
+    until(async (plans) => {
+      if (plans.some(({ append }) => append.threadId === 'long')) await gate.promise
+      return commitDirectly(plans)
+    })
+    submit('a')
+    submit('long', { events: manyMessages })
+    submit('b')
+    await settled()
+    expect(groups).toEqual([['long'], ['a', 'b']])
+    expect(results()).toEqual({ a: 'appended', b: 'appended' })
+    await clock.advance(10_000)
+    submit('c')
+    await settled()
+    expect(results()).toEqual({ a: 'appended', b: 'appended', c: 'appended' })
+    expect([committer.saving, committer.problem()]).toEqual(['ok', null])
+    gate.resolve()
+    await settled()
+    expect(results()).toMatchObject({ long: 'appended' })
+  })
+
+  it('[OP7 LG3] such a commit that fails is an error for its writer alone', async () => {
+    const { submit, results, until, commitDirectly } = open()
+    until((plans) =>
+      plans.some(({ append }) => append.threadId === 'long')
+        ? Promise.reject(temporary())
+        : commitDirectly(plans),
+    )
+    submit('long', { events: manyMessages })
+    submit('a')
+    await settled()
+    expect(results()).toEqual({ long: 'store-locked', a: 'appended' })
   })
 
   it('[LG3] may have members that are refused individually', async () => {

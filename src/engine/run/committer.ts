@@ -1,11 +1,14 @@
 import { HoldfastError } from '../../core/holdfast-error.ts'
+import { isLong } from '../../store/commit-group.ts'
 import type { PlannedCommit } from '../../store/plan-commit.ts'
 import type { AppendResult, Store } from '../../store/store.ts'
 import { type Clock, elapsedMs, wait } from '../clock.ts'
 
 /**
  * Group commit: everything that is waiting, of all threads of the process, goes into one transaction. While one
- * transaction is in flight the next group fills, so durability costs one flush per group, not one per event.
+ * transaction is in flight the next group fills, so durability costs one flush per group, not one per event. A person's
+ * commit of thousands of rows, as an edit of a long thread is, has a transaction of its own beside the groups: in one of
+ * them it would hold up the commits of everybody else (OP7).
  *
  * When the store reports that nothing was stored and a retry may succeed, or that it is in doubt what was stored,
  * the writes of runs are retried until they succeed or `patienceMs` has passed. Every other writer gets the error
@@ -68,6 +71,10 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
   const going = new AbortController()
 
   const enqueue = (waiting: Waiting) => {
+    if (isApart(waiting)) {
+      void commitApart(waiting)
+      return
+    }
     queue.push(waiting)
     if (isDraining) return
     isDraining = true
@@ -95,7 +102,9 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
     let left = group
     while (left.length > 0) {
       try {
-        await commitOnce(left, started)
+        const results = await store.commit(left.map(({ commit }) => commit))
+        since = null
+        finish(left, results, started)
         break
       } catch (error) {
         left = await afterFault(left, error, started)
@@ -105,9 +114,22 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
     retriedAfter = null
   }
 
-  const commitOnce = async (group: readonly Waiting[], started: number) => {
-    const results = await store.commit(group.map(({ commit }) => commit))
-    since = null
+  const commitApart = async (waiting: Waiting) => {
+    const started = elapsedMs(clock)
+    try {
+      finish([waiting], await store.commit([waiting.commit]), started)
+    } catch (error) {
+      if (isFault(error)) fault = { error, at: elapsedMs(clock) }
+      held.delete(waiting)
+      waiting.reject(error)
+    }
+  }
+
+  const finish = (
+    group: readonly Waiting[],
+    results: readonly AppendResult[],
+    started: number,
+  ): void => {
     if (results.some((result, index) => isStored(result, group[index]))) {
       storedAt = elapsedMs(clock)
       fault = null
@@ -242,6 +264,9 @@ const isStored = (result: AppendResult, waiting: Waiting | undefined): boolean =
  */
 const isOfRun = ({ commit: { append } }: Pick<Waiting, 'commit'>): boolean =>
   append.lease?.kind === 'hold' || append.lease?.kind === 'release'
+
+/** The only commit of its writer for the time being, and so in no order with others. */
+const isApart = (waiting: Waiting): boolean => !isOfRun(waiting) && isLong([waiting.commit])
 
 const isFault = (error: unknown): error is HoldfastError =>
   error instanceof HoldfastError && error.code.startsWith('store-') && error.code !== 'store-closed'

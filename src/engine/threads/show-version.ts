@@ -6,7 +6,7 @@ import { type MessageVersion, toVersionId } from '../../core/versions.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import { isAnother } from '../../store/place-evidence.ts'
 import type { VersionPath } from '../../store/version-path.ts'
-import { pauseOf } from '../clock.ts'
+import { pacerOf, pauseOf } from '../clock.ts'
 import type { Engine } from '../engine.ts'
 import { createRunHooks } from '../telemetry/hooks.ts'
 import { toolboxOf } from '../agent/known-tools.ts'
@@ -126,7 +126,13 @@ export async function showVersion(
 /** The number of messages read at once. */
 const atOnce = 100
 
-/** The messages that become hidden, newest first; null if the thread has changed since the path was read. */
+const isRunning = (message: Message | undefined): boolean =>
+  message?.role === 'assistant' && message.progress.status === 'running'
+
+/**
+ * The messages that become hidden, newest first; null if the thread has changed since the path was read. If the newest is
+ * a turn that runs, it alone is enough to refuse, and the rest would be stale before it is read.
+ */
 async function readLeft(
   { store }: Engine,
   threadId: ThreadId,
@@ -138,6 +144,7 @@ async function readLeft(
     const limit = Math.min(atOnce, hide.length - messages.length)
     const query = { threadId, limit, before, live: 'include', results: 'lazy' } as const
     const page = await store.readPage({ ...query, maxBytes: bytesAtOnce })
+    if (before === null && isRunning(page?.messages[0])) return page?.messages.slice(0, 1) ?? null
     if (page === null || page.seq !== seq || page.messages.length === 0) return null
     if (isAnother(incarnation, page.place?.incarnation ?? '')) return null
     messages.push(...page.messages)
@@ -157,8 +164,10 @@ async function findEffects(
   left: readonly Message[],
 ): Promise<readonly LastingEffect[]> {
   const effects: LastingEffect[] = []
+  const pace = pacerOf(engine.clock)
   for (const turn of left.toReversed()) {
     if (turn.role !== 'assistant') continue
+    await pace()
     const done = [...callsOf(turn)].flatMap(({ id, name, state, providerExecuted }) =>
       providerExecuted !== true && (state === 'succeeded' || state === 'unknown')
         ? [{ messageId: turn.id, toolCallId: id, name, state }]

@@ -59,8 +59,11 @@ function findConflict(stored: MemoryThread, commit: PlannedCommit): IllegalAppen
     stored.messages.filter(({ retiredSeq }) => retiredSeq === null).map(({ id }) => id),
   )
   for (const { id, retiredSeq } of commit.changedMessages) if (retiredSeq !== null) shown.delete(id)
+  const bySeq = new Map(
+    commit.shownMessages.length === 0 ? [] : stored.messages.map(({ seq, id }) => [seq, id]),
+  )
   for (const seq of commit.shownMessages) {
-    const id = stored.messages.find((entry) => entry.seq === seq)?.id
+    const id = bySeq.get(seq)
     if (id === undefined || !shown.has(id)) continue
     return { kind: 'illegal', subject: 'message', id, state: 'exists' }
   }
@@ -109,10 +112,12 @@ function write(stored: MemoryThread, planned: PlannedCommit): void {
     }
     stored.events.push({ event, commit, mark })
   }
+  const bySeq = new Map(
+    planned.changedMessages.length === 0 ? [] : stored.messages.map((entry) => [entry.seq, entry]),
+  )
   for (const { id, seq: at, retiredSeq, parentSeq, versions } of planned.changedMessages) {
-    const isChanged = (entry: MemoryMessage) =>
-      at === null ? entry.id === id && entry.retiredSeq === retiredSeq : entry.seq === at
-    const entry = stored.messages.find(isChanged)
+    const isChanged = (entry: MemoryMessage) => entry.id === id && entry.retiredSeq === retiredSeq
+    const entry = at === null ? stored.messages.find(isChanged) : bySeq.get(at)
     if (entry === undefined) continue
     if (retiredSeq !== null) entry.parentSeq = parentSeq
     entry.versions = versions ?? entry.versions

@@ -60,7 +60,8 @@ export interface PostgresStoreOptions {
   /**
    * How long a statement may take. The server ends it at four fifths of this, and stops waiting for a lock at three fifths;
    * a connection without an answer by then is dropped and replaced, and a commit that was in flight is looked up before it
-   * is written again. Statements of a deletion, a rewriting import or a repair may take twelve times as long.
+   * is written again. Statements of a deletion, a rewriting import, a repair or a commit of thousands of rows may take
+   * twelve times as long.
    * @default 5000
    */
   readonly statementTimeoutMs?: number
@@ -135,11 +136,10 @@ export function postgres(
   const threads = createThreadVerbs(database, threadStatements)
   const writeWhole = createWholeWriter(database, quoted, threadStatements)
   const ledger = createPostgresSource(database.run, createLedgerStatements(quoted))
-  const write = createCommitWriter(
-    database.runCommit,
-    quoted,
-    createFateReader(database.run, quoted),
-  )
+  const write = createCommitWriter(database.runCommit, quoted, {
+    readFate: createFateReader(database.run, quoted),
+    runLong: (statement, values) => database.transaction((run) => run(statement, values)),
+  })
   const feed = createChangeFeed({
     database,
     schema,

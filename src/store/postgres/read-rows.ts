@@ -61,10 +61,8 @@ function toPath(rows: readonly PathColumns[]): VersionPath | null {
   const fork = rows.find(({ part }) => part === 'fork')
   const target = rows.find(({ part }) => part === 'wanted')
   if (thread?.ownerId == null || fork === undefined || target?.id == null) return null
-  const path = (wanted: PathColumns['part']) =>
-    rows
-      .flatMap(({ part, id, seq }) => (part === wanted && id !== null ? [{ id, seq }] : []))
-      .toSorted((left, right) => left.seq - right.seq)
+  const path = (wanted: 'hide' | 'show') =>
+    readVersionsText(rows.find(({ part }) => part === wanted)?.id ?? null) ?? []
   const { ownerId, seq, id: incarnation } = thread
   const { id, role } = target
   const wanted = { id, seq: target.seq, role: role ?? 'user' }

@@ -16,14 +16,22 @@ export type CommitWriter = (commits: readonly PlannedCommit[]) => Promise<readon
 /** How many commits of a group may wait for a lock, one after the other, before the rest is returned as `busy`. */
 const mostBlocked = 3
 
-/**
- * `schema` is quoted. `readFate` is for writers outside of a transaction: if the answer to a commit was lost,
- * the commit is looked up before it is written again, now or when the same planned commit is passed again.
- */
+/** What writers outside of a transaction need. */
+export interface CommitWriterParts {
+  /**
+   * If the answer to a commit was lost, the commit is looked up before it is written again, now or when the same planned
+   * commit is passed again.
+   */
+  readonly readFate: ReadCommitFate
+  /** Runs the statement of a commit of thousands of rows, which takes longer than others may. */
+  readonly runLong: RunStatement
+}
+
+/** `schema` is quoted. */
 export function createCommitWriter(
   run: RunStatement,
   schema: string,
-  readFate?: ReadCommitFate,
+  { readFate, runLong = run }: Partial<CommitWriterParts> = {},
 ): CommitWriter {
   const statements: Readonly<Record<CommitKind, Statement>> = {
     events: commitStatement(schema, 'events'),
@@ -45,8 +53,9 @@ export function createCommitWriter(
     const writeOnce = async (group: readonly PlannedCommit[]): Promise<void> => {
       const kind = kindOf(group)
       const values = commitValues(group, kind)
+      const isOneLong = group.length === 1 && isLong(group)
       const encoded = isLong(group) ? await runPaced(encodeLists(values), createPacer()) : values
-      const rows = await run<CommitRow>(statements[kind], encoded)
+      const rows = await (isOneLong ? runLong : run)<CommitRow>(statements[kind], encoded)
       for (const row of rows) {
         const commit = group[row.nth - 1]
         if (commit === undefined) throw new HoldfastError('store-failed', 'An answer to no one.')

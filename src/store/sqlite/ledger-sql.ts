@@ -75,22 +75,20 @@ export const ledgerSql = {
     :seq, :counter, :counter, 0, :incarnation, :mark, :forkedFrom, :titleNote)`,
   findHidden: `SELECT thread FROM threads WHERE owner_id = '${deletedOwner}' LIMIT 1`,
   countMessages: 'SELECT count(*) AS count FROM messages WHERE thread = ?',
-  deleteSomeMessages: `DELETE FROM messages WHERE thread = ? AND seq IN (
-    SELECT seq FROM messages WHERE thread = ? ORDER BY seq LIMIT 20)`,
-  deleteSomeEvents: `DELETE FROM events WHERE thread = ? AND seq IN (
-    SELECT seq FROM events WHERE thread = ? ORDER BY seq LIMIT 20)`,
+  // The first ones from a seq on: called until nothing is left of them.
+  deleteSomeMessages: `DELETE FROM messages WHERE thread = ?1 AND seq IN (
+    SELECT seq FROM messages WHERE thread = ?1 AND seq >= ?2 ORDER BY seq LIMIT 20)`,
+  deleteSomeEvents: `DELETE FROM events WHERE thread = ?1 AND seq IN (
+    SELECT seq FROM events WHERE thread = ?1 AND seq >= ?2 ORDER BY seq LIMIT 20)`,
   deleteSomeCalls: `DELETE FROM calls WHERE rowid IN (
-    SELECT rowid FROM calls WHERE thread = ? LIMIT 20)`,
+    SELECT rowid FROM calls WHERE thread = ?1 AND turn >= ?2 LIMIT 20)`,
   deleteHidden: `DELETE FROM threads WHERE thread = ? AND owner_id = '${deletedOwner}'`,
   addInput:
     'INSERT INTO inputs (thread, message_id, turn_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
   findInput: 'SELECT turn_id AS turnId FROM inputs WHERE thread = ? AND message_id = ?',
   deleteInputs: 'DELETE FROM inputs WHERE thread = ?',
-  deleteInputsFrom: `DELETE FROM inputs WHERE thread = ? AND turn_id IN (
-    SELECT message_id FROM messages WHERE thread = ? AND seq >= ?)`,
-  deleteMessagesFrom: 'DELETE FROM messages WHERE thread = ? AND seq >= ?',
-  deleteEventsFrom: 'DELETE FROM events WHERE thread = ? AND seq >= ?',
-  deleteCallsFrom: 'DELETE FROM calls WHERE thread = ? AND turn >= ?',
+  deleteInputsFrom: `DELETE FROM inputs WHERE thread = ?1 AND EXISTS (SELECT 1 FROM messages m
+    WHERE m.thread = ?1 AND m.message_id = inputs.turn_id AND m.seq >= ?2)`,
 
   // A statement beside `changeThread`, because SQLite rewrites every index whose columns an UPDATE sets.
   advanceThread: 'UPDATE threads SET seq = ?, changed = ?, mark = ? WHERE thread = ?',
@@ -119,6 +117,9 @@ export const ledgerSql = {
   setStatus: 'UPDATE messages SET status = ?, is_sealed = 0 WHERE thread = ? AND seq = ?',
   retireMessage: `UPDATE messages SET retired_seq = ?, parent_seq = ?
     WHERE thread = ? AND message_id = ? AND retired_seq IS NULL`,
+  // By its place, of which it is one of thousands: neighbours are on one page, and ids are not.
+  retireMessageAt: `UPDATE messages SET retired_seq = ?, parent_seq = ?
+    WHERE thread = ? AND seq = ? AND +message_id = ? AND retired_seq IS NULL`,
   showMessage: 'UPDATE messages SET retired_seq = NULL WHERE thread = ? AND seq = ?',
   setVersions: 'UPDATE messages SET versions = ? WHERE thread = ? AND seq = ?',
   snapshotTurn: `UPDATE messages SET status = 'ended', body = ?, body_seq = ?, commit_seq = ?,
@@ -142,7 +143,7 @@ export const ledgerSql = {
     WHERE thread = ? AND parent_seq = ? AND retired_seq IS NOT NULL
     ORDER BY retired_seq DESC, seq DESC LIMIT 1`,
   readShownAfter: `SELECT ${pathColumns} FROM messages INDEXED BY messages_shown
-    WHERE thread = ? AND seq > ? AND retired_seq IS NULL ORDER BY seq`,
+    WHERE thread = ? AND seq > ? AND retired_seq IS NULL ORDER BY seq ${limit}`,
   readMessageAt: `SELECT ${messageColumns} FROM messages m WHERE thread = ? AND seq = ?`,
   readMessageId: 'SELECT message_id AS messageId FROM messages WHERE thread = ? AND seq = ?',
   findTurn: `SELECT ${messageColumns}, m.thread, t.id AS threadId, t.owner_id AS ownerId,

@@ -10,7 +10,7 @@ import {
   noCalls,
 } from '../ledger-rows.ts'
 import type { CallRow } from '../turn-snapshot.ts'
-import { type PathRows, readVersionsText, walkPath } from '../version-path.ts'
+import { readVersionsText } from '../version-path.ts'
 import type { AsyncConnection } from './connection.ts'
 import type {
   BatchRecord,
@@ -19,6 +19,7 @@ import type {
   MessageRecord,
   ThreadKey,
 } from './ledger-statements.ts'
+import { readPath } from './read-path.ts'
 
 const nothing: LedgerRows = {
   thread: undefined,
@@ -28,7 +29,7 @@ const nothing: LedgerRows = {
   unread: null,
 }
 
-/** Each read is one snapshot of the file. */
+/** Each read is one snapshot of the file; `readPath` may be several, of one state of the thread. */
 export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): LedgerSource {
   return {
     /** Two phases (PG1): first the edges of the page from an index of seqs, then the rows between them. */
@@ -156,21 +157,7 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
       })
     },
 
-    async readPath(threadId, target) {
-      return connection.read((statements) => {
-        const head = statements.readLedgerThread.get(threadId)
-        if (head === undefined) return null
-        const { thread, ownerId, seq, incarnation } = head
-        const rows: PathRows = {
-          at: (at) => statements.readPathAt.get(thread, at),
-          byId: (id) => statements.readPathById.get(thread, id),
-          lastHidden: (parent) => statements.readLastHidden.get(thread, parent),
-          shownAfter: (after) => statements.readShownAfter.all(thread, after),
-        }
-        const path = walkPath(rows, target)
-        return path === null ? null : { ownerId, seq, incarnation, ...path }
-      })
-    },
+    readPath: (threadId, target) => readPath(connection, threadId, target),
 
     async readPlace(threadId, seq) {
       return connection.read((statements) => {

@@ -1,3 +1,4 @@
+import type { Seq } from '../../core/ids.ts'
 import { drawMark } from '../place-evidence.ts'
 import type { AsyncConnection } from './connection.ts'
 import type { LedgerStatements, ThreadKey } from './ledger-statements.ts'
@@ -36,16 +37,24 @@ export async function removeHidden(connection: AsyncConnection): Promise<void> {
   }
 }
 
+/**
+ * Deletes the content of a thread from a seq on: each deletes some rows, and returns how many. Calls first, by the turns
+ * that the messages are.
+ */
+export const deletionsFrom = (
+  { deleteSomeMessages, deleteSomeEvents, deleteSomeCalls }: LedgerStatements,
+  thread: ThreadKey,
+  from: Seq,
+): readonly (() => number)[] =>
+  [deleteSomeCalls, deleteSomeEvents, deleteSomeMessages].map(
+    (statement) => () => Number(statement.run(thread, from).changes),
+  )
+
 /** False: there are more rows. */
 function removeSlice(statements: LedgerStatements, thread: ThreadKey): boolean {
   const until = performance.now() + sliceMs
-  const { deleteSomeMessages, deleteSomeEvents, deleteSomeCalls, search } = statements
-  const deletions = [
-    () => deleteSomeTexts(search, thread),
-    () => Number(deleteSomeCalls.run(thread).changes),
-    () => Number(deleteSomeEvents.run(thread, thread).changes),
-    () => Number(deleteSomeMessages.run(thread, thread).changes),
-  ]
+  const { search } = statements
+  const deletions = [() => deleteSomeTexts(search, thread), ...deletionsFrom(statements, thread, 0)]
   for (const deleteSome of deletions) {
     while (deleteSome() > 0) if (performance.now() >= until) return false
   }

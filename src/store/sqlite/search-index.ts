@@ -125,7 +125,7 @@ function* addTexts(search: SearchStatements, indexed: IndexedTexts): PausableWor
   const { thread } = state
   const isOther = state.of !== incarnation
   if (from !== (isOther ? -1 : state.seq)) return
-  if (isOther) while (deleteSomeTexts(search, thread) > 0);
+  if (isOther) while (deleteSomeTexts(search, thread) > 0) yield
   search.addOwner.run(state.ownerId)
   const { owner } = search.readOwner.get(state.ownerId) as { readonly owner: number }
   const added: [string, number][] = []

@@ -15,9 +15,9 @@ import { changedThreads, commitGroup, isLong } from '../commit-group.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
 import { isHeld, type IsHolderAlive } from '../lease.ts'
 import { createLedgerReader } from '../ledger-rows.ts'
+import { createPacer, runPaced } from '../pacer.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
 import { drawMark } from '../place-evidence.ts'
-import { createPacer, runPaced } from '../pacer.ts'
 import { isStaleRewrite, planRewriteInSteps, toRewriteFault } from '../plan-rewrite.ts'
 import type { AppendResult, Store } from '../store.ts'
 import { firstTitleNote, toListedThread, toMetadataText, toThreadRecord } from '../thread-row.ts'
@@ -30,7 +30,7 @@ import type { LedgerStatements } from './ledger-statements.ts'
 import { createLongWrites } from './long-writes.ts'
 import { isHolderAlive, processHolder } from './process-holder.ts'
 import { createSqliteSource } from './read-rows.ts'
-import { hideThread, removeHidden } from './remove-thread.ts'
+import { deletionsFrom, hideThread, removeHidden } from './remove-thread.ts'
 import { createSqliteSearch } from './search-index.ts'
 import { createSqliteShareRecords, deleteThreadShares } from './share-records.ts'
 import { isConflict, isLocked } from './sqlite-error.ts'
@@ -246,7 +246,10 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
         const row = statements.readHead.get(threadId)
         if (row === undefined || isStaleRewrite(row, rewrite)) return 'stale'
         if (isHeld(row, { now, isAlive }) || row.hasQueue === 1) return 'leased'
-        yield* deleteFrom(statements, row, from)
+        statements.deleteInputsFrom.run(row.thread, from)
+        for (const deleteSome of deletionsFrom(statements, row.thread, from)) {
+          while (deleteSome() > 0) yield
+        }
         const nextCounter = createCounter(statements)
         let { seq } = row
         for (const commit of commits) {
@@ -256,12 +259,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
         }
         return seq
       }
-      const isShort = expectedSeq - from + rewrite.appends.flat().length < eventsAtOnce
-      const written =
-        isShort && !isLong(commits)
-          ? write((statements) => runToEnd(rewriteRows(statements)))
-          : writeInSteps(rewriteRows)
-      const end = await written.catch((error: unknown) => {
+      const end = await writeInSteps(rewriteRows).catch((error: unknown) => {
         const subject = isConflict(error)
         throw subject === null
           ? error
@@ -327,25 +325,6 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       longWrites.close()
       connection.close()
     },
-  }
-}
-
-/** Events whose rows are deleted or written within milliseconds. */
-const eventsAtOnce = 1_000
-
-/** Deletes the end of a thread, the last rows first, in portions. */
-function* deleteFrom(
-  statements: LedgerStatements,
-  { thread, seq }: { readonly thread: number; readonly seq: Seq },
-  from: Seq,
-): PausableWork<void> {
-  statements.deleteInputsFrom.run(thread, thread, from)
-  for (let place = seq + 1; place > from;) {
-    place = Math.max(from, place - eventsAtOnce)
-    statements.deleteMessagesFrom.run(thread, place)
-    statements.deleteEventsFrom.run(thread, place)
-    statements.deleteCallsFrom.run(thread, place)
-    yield
   }
 }
 

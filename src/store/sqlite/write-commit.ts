@@ -1,5 +1,5 @@
 import type { Seq } from '../../core/ids.ts'
-import type { PausableWork } from '../../core/pausable-work.ts'
+import { type PausableWork, portionsOf } from '../../core/pausable-work.ts'
 import { toQueueText } from '../../core/queue.ts'
 import type { ThreadFlags } from '../../core/thread-flags.ts'
 import {
@@ -12,7 +12,7 @@ import {
   useLease,
 } from '../lease.ts'
 import { drawMark, markOf } from '../place-evidence.ts'
-import type { PlannedCallRow, PlannedCommit } from '../plan-commit.ts'
+import type { ChangedMessageRow, PlannedCallRow, PlannedCommit } from '../plan-commit.ts'
 import type { AppendResult } from '../store.ts'
 import { releaseQueuedFiles, useFiles } from './file-records.ts'
 import type { LedgerStatements, ThreadKey } from './ledger-statements.ts'
@@ -132,18 +132,14 @@ function* writeRows(
   const { files, queuedFiles, releasedFiles } = commit
   const mark = markOf(commit)
   // Before the new rows are inserted, which may have the same ids.
-  for (const row of changedMessages) {
-    const { id, seq, status, snapshot, retiredSeq, parentSeq, versions } = row
-    if (seq !== null && snapshot !== null) {
-      statements.snapshotTurn.run(snapshot.body, snapshot.seq, commitSeq, mark, thread, seq)
-      statements.deleteTurnBatches.run({ thread, turn: seq, last: snapshot.seq })
-    } else if (seq !== null && status !== null) statements.setStatus.run(status, thread, seq)
-    if (retiredSeq !== null) statements.retireMessage.run(retiredSeq, parentSeq, thread, id)
-    if (seq !== null && versions !== null) {
-      statements.setVersions.run(toVersionsText(versions), thread, seq)
-    }
+  for (const portion of portionsOf(changedMessages)) {
+    for (const row of portion) changeMessage(statements, row, { thread, commitSeq, mark })
+    yield
   }
-  for (const seq of shownMessages) statements.showMessage.run(thread, seq)
+  for (const portion of portionsOf(shownMessages)) {
+    for (const seq of portion) statements.showMessage.run(thread, seq)
+    yield
+  }
   for (const row of newMessages) {
     const { seq, id, role, status, at, body, bodySeq, retiredSeq, parentSeq, versions } = row
     const isSnapshot = body === null ? 0 : 1
@@ -173,6 +169,25 @@ function* writeRows(
     statements.insertBatch.run(thread, seq, size, commitSeq, turnSeq, batchAt, payload, mark)
   }
   yield* writeCalls(statements, thread, calls)
+}
+
+function changeMessage(
+  statements: LedgerStatements,
+  { id, seq, status, snapshot, retiredSeq, parentSeq, versions }: ChangedMessageRow,
+  { thread, commitSeq, mark }: { thread: ThreadKey; commitSeq: Seq; mark: string },
+): void {
+  if (seq !== null && snapshot !== null) {
+    statements.snapshotTurn.run(snapshot.body, snapshot.seq, commitSeq, mark, thread, seq)
+    statements.deleteTurnBatches.run({ thread, turn: seq, last: snapshot.seq })
+  } else if (seq !== null && status !== null) statements.setStatus.run(status, thread, seq)
+  if (retiredSeq !== null && seq === null) {
+    statements.retireMessage.run(retiredSeq, parentSeq, thread, id)
+  } else if (retiredSeq !== null && seq !== null) {
+    statements.retireMessageAt.run(retiredSeq, parentSeq, thread, seq, id)
+  }
+  if (seq !== null && versions !== null) {
+    statements.setVersions.run(toVersionsText(versions), thread, seq)
+  }
 }
 
 export function* writeCalls(

@@ -25,17 +25,20 @@ async function refuse(
 export const badInputRules: readonly HttpRule[] = [
   {
     id: 'HT3',
-    claim: 'refuses a body that is not JSON, too large, too deep or of another type',
+    claim:
+      'refuses a body that is not JSON, too large, too deep, of too many keys or of another type',
     async check(fixture) {
       const client = createHttpClient(fixture)
       const id = newId('thread')
       const deep = `${'['.repeat(65)}${']'.repeat(65)}`
+      const wide = `{${Array.from({ length: 10_001 }, (_, nth) => `"k${nth}":1`).join(',')}}`
       for (const path of ['/api/threads', '/api/chat']) {
         await refuse(client, path, { headers: json, body: '{' }, 400)
         await refuse(client, path, { headers: json, body: '' }, 400)
         await refuse(client, path, { headers: json, body: '[]' }, 400)
         await refuse(client, path, { headers: json, body: 'null' }, 400)
         await refuse(client, path, { headers: json, body: `{"id":"${id}","x":${deep}}` }, 400)
+        await refuse(client, path, { headers: json, body: `{"id":"${id}","x":${wide}}` }, 400)
         await refuse(client, path, { headers: json, body: new Uint8Array([0x22, 0xff, 0x22]) }, 400)
         const text = JSON.stringify({ id, title: 'x' })
         await refuse(client, path, { headers: { 'content-type': 'text/plain' }, body: text }, 415)
