@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { emptyTurn } from './fold-turn.ts'
-import type { CallId, MessageId } from './ids.ts'
+import { parseCallId, parseMessageId } from './ids.ts'
 import type { Step, Turn } from './message.ts'
 import { createTurnDraft } from './turn-draft.ts'
 
@@ -17,10 +17,10 @@ it('[OP7] looks through the steps of a long turn once in a run of events, not on
       },
     },
   )
-  const turn: Turn = { ...emptyTurn('turn' as MessageId, 1, 1), steps }
+  const turn: Turn = { ...emptyTurn(parseMessageId('turn'), 1, 1), steps }
   const draft = createTurnDraft(turn)
   for (let nth = 0; nth < 1_000; nth++) {
-    expect(draft.findCall(`call-${nth}` as CallId)).toBeUndefined()
+    expect(draft.findCall(parseCallId(`call-${nth}`))).toBeUndefined()
   }
   // Copied once, indexed once, and the last 64 looked at each time.
   expect(reads).toBeLessThanOrEqual(2 * 5_000 + 64 * 1_000)

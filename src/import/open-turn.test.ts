@@ -3,7 +3,7 @@ import type { OldCall } from './old-message.ts'
 import { openTurn } from './open-turn.ts'
 
 const input = { kind: 'complete', value: {} } as const
-const end = { outcome: { state: 'stopped' } } as const
+const end = { outcome: { state: 'stopped', cause: 'stopped' } } as const
 
 it('[OP7] finds the call of each result by its id, without a search through all calls', () => {
   const count = 2_000

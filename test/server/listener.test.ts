@@ -131,7 +131,7 @@ it('[OP7a] closes a connection on which hundreds of requests arrive at once, tho
 })
 
 it('[OP7a] what arrives behind the requests of a connection that is closed is over at once', async () => {
-  const listener = toNodeListener(() => new Promise<Response>(() => undefined))
+  const listener = toNodeListener(() => Promise.withResolvers<Response>().promise)
   let [refused, left] = [0, 0]
   const server = createServer((incoming, outgoing) => {
     listener(incoming, outgoing)
