@@ -4,7 +4,7 @@ import type { MessageId, ThreadId } from '../core/ids.ts'
 import type { Unit } from '../import/import-units.ts'
 import { commitAppend } from '../store/commit-group.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
-import { isAnother } from '../store/place-evidence.ts'
+import { isAnother } from '../core/thread-place.ts'
 import type { Page, PageQuery, Store, StoredSeq } from '../store/store.ts'
 import type { Pacer } from '../store/pacer.ts'
 
