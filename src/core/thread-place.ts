@@ -14,3 +14,20 @@ export interface ThreadPlace {
   /** A fingerprint of the id of the message or turn that this commit was about. */
   readonly subject: string
 }
+
+/** Whether two incarnations or two marks differ; an empty one is unknown and differs from none. */
+export const isAnother = (known: string, stored: string): boolean =>
+  known !== '' && stored !== '' && known !== stored
+
+/** Where a thread stands, and which of those that have had its id it is. */
+interface ThreadState {
+  readonly seq: Seq
+  readonly incarnation?: string | undefined
+}
+
+/**
+ * Whether a thread that is read now is not the one that was known before under its id. A thread's seq never falls, so a
+ * lower one is another thread's too: with a store that has no incarnations nothing else tells them apart.
+ */
+export const isOtherThread = (known: ThreadState, now: ThreadState): boolean =>
+  now.seq < known.seq || isAnother(known.incarnation ?? '', now.incarnation ?? '')

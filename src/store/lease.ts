@@ -1,6 +1,6 @@
 import { assertNever } from '../core/assert-never.ts'
 import type { MessageId, OwnerId, Seq } from '../core/ids.ts'
-import { isAnother } from './place-evidence.ts'
+import { isAnother } from '../core/thread-place.ts'
 
 /**
  * A thread has at most one run. Its lease has a fencing number that grows with each holder, so a holder that

@@ -1,6 +1,6 @@
 import { fingerprint } from '../core/fingerprint.ts'
 import type { MessageId, Seq } from '../core/ids.ts'
-import type { ThreadPlace } from '../core/thread-place.ts'
+import { isAnother, type ThreadPlace } from '../core/thread-place.ts'
 import type { PlannedCommit } from './plan-commit.ts'
 
 /** What a store finds at a seq of a thread: the evidence for or against a reader's place. */
@@ -31,23 +31,6 @@ export function isOtherHistory(place: ThreadPlace, evidence: PlaceEvidence): boo
   if (newest === null || fingerprint(newest.id) !== place.subject) return true
   return newest.bodySeq === null || newest.bodySeq <= place.seq
 }
-
-/** Whether two incarnations or two marks differ; an empty one is unknown and differs from none. */
-export const isAnother = (known: string, stored: string): boolean =>
-  known !== '' && stored !== '' && known !== stored
-
-/** Where a thread stands, and which of those that have had its id it is. */
-interface ThreadState {
-  readonly seq: Seq
-  readonly incarnation?: string | undefined
-}
-
-/**
- * Whether a thread that is read now is not the one that was known before under its id. A thread's seq never falls, so a
- * lower one is another thread's too: with a store that has no incarnations nothing else tells them apart.
- */
-export const isOtherThread = (known: ThreadState, now: ThreadState): boolean =>
-  now.seq < known.seq || isAnother(known.incarnation ?? '', now.incarnation ?? '')
 
 /** 36^10 values: two commits of one thread practically never draw the same. */
 const letters = 10

@@ -3,7 +3,7 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
 import { type PausableWork, runToEnd } from '../core/pausable-work.ts'
 import type { AppendRefusal, ThreadHead } from './lease.ts'
-import { isAnother } from './place-evidence.ts'
+import { isAnother } from '../core/thread-place.ts'
 import { type IllegalAppend, planInSteps, type PlannedCommit } from './plan-commit.ts'
 
 /** A rewrite of the end of a thread: see `Store.rewriteThread`. */

@@ -8,7 +8,7 @@ import {
 } from '../core/ids.ts'
 import { isTurn, type Message } from '../core/message.ts'
 import type { ListedThread } from '../core/thread.ts'
-import { isAnother } from '../store/place-evidence.ts'
+import { isAnother } from '../core/thread-place.ts'
 import type { Page, Store, ThreadList } from '../store/store.ts'
 import { toVersionId } from '../core/versions.ts'
 import { readHidden } from './export-versions.ts'

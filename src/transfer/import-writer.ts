@@ -4,7 +4,7 @@ import type { MessageId, ThreadId } from '../core/ids.ts'
 import type { Unit } from '../import/import-units.ts'
 import { isLong } from '../store/commit-group.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
-import { isAnother } from '../store/place-evidence.ts'
+import { isAnother } from '../core/thread-place.ts'
 import type { AppendResult, Page, PageQuery, Store, StoredSeq } from '../store/store.ts'
 import { type Pacer, runPaced } from '../store/pacer.ts'
 import {

@@ -3,7 +3,7 @@ import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
 import type { NamedMessage } from '../import/import-units.ts'
 import { isImported } from '../import/stored-message.ts'
-import { isAnother } from '../store/place-evidence.ts'
+import { isAnother } from '../core/thread-place.ts'
 import type { Store } from '../store/store.ts'
 import type { Pacer } from '../store/pacer.ts'
 

@@ -1,9 +1,9 @@
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../../core/ids.ts'
 import { canChangeQueue } from '../../core/queue.ts'
-import type { ThreadPlace } from '../../core/thread-place.ts'
+import { isAnother, type ThreadPlace } from '../../core/thread-place.ts'
 import { jsonLength } from '../../store/omit-large-outputs.ts'
-import { isAnother, isOtherHistory } from '../../store/place-evidence.ts'
+import { isOtherHistory } from '../../store/place-evidence.ts'
 import type { ChangeNotification, Store, StoredSeq } from '../../store/store.ts'
 import { type Clock, systemClock, wait } from '../clock.ts'
 import {

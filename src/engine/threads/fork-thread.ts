@@ -11,7 +11,7 @@ import {
 import type { Message, Part, Turn, TurnProgress } from '../../core/message.ts'
 import type { ThreadRecord } from '../../core/thread.ts'
 import { withDefined } from '../../core/with-defined.ts'
-import { isAnother } from '../../store/place-evidence.ts'
+import { isAnother } from '../../core/thread-place.ts'
 import type { Page, Store, StoredChange } from '../../store/store.ts'
 import { checkNames } from '../options/check-names.ts'
 import { pauseOf } from '../clock.ts'
