@@ -77,6 +77,21 @@ describe('an approval', () => {
     expect(await run({ policies: { remove: { approval: broken } } })).toEqual(['failed', 'failed'])
   })
 
+  it('[AP5] is answered when it is stored, before the turn goes on', async () => {
+    const order: string[] = []
+    const model = scriptedModel(({ index }) => (index === 0 ? asks('A') : [{ text: 'Done.' }]))
+    const agent = ({ reason }: { readonly reason: string }) => {
+      order.push(reason)
+      return { model, tools: { remove }, policies: { remove: { approval: 'always' } } } as const
+    }
+    const fixture = await createFixture(() => [], { agent })
+    const [call] = [...callsOf(await fixture.ask('go'))]
+    await decide(fixture, call?.id, 'accept')
+    order.push('answered')
+    await fixture.holdfast.settled()
+    expect(order).toEqual(['begin', 'answered', 'resume'])
+  })
+
   it('[AP2] has one winner of two, and the tool runs once however often it is asked', async () => {
     const fixture = await waiting('A')
     const [first, second] = await Promise.all([

@@ -9,6 +9,7 @@ import type { Turn, TurnEnding } from '../../core/message.ts'
 import { planTurnEnd } from '../../core/plan-turn-end.ts'
 import type { InputQueue } from '../../core/queued-input.ts'
 import { withDefined } from '../../core/with-defined.ts'
+import { nextTick } from '../clock.ts'
 import { agentOf, type BegunRun, createRun, type RunParts } from './create-run.ts'
 import { endRun } from './end-run.ts'
 import { createFailureTexts } from './failure-texts.ts'
@@ -74,7 +75,9 @@ export function startRun(parts: RunParts): StartedRun {
     leave() {
       isLeaving = true
     },
-    done: drive(begun, () => interruption),
+    // Whoever began the run, by a message or a decision, gets the answer that it is stored before the run does anything
+    // else.
+    done: nextTick().then(() => drive(begun, () => interruption)),
   }
 }
 

@@ -107,7 +107,7 @@ function changesThread({ append, title, activityAt, queue, forkedFrom, flags }: 
  * thread, whether the commit was written or not.
  */
 export interface CommitRow {
-  readonly nth: number
+  readonly id: string
   readonly seq: number | null
   readonly fence: number | null
   readonly isStopping: boolean | null
@@ -124,9 +124,15 @@ export interface CommitRow {
 /** `schema` is quoted. */
 export function commitStatement(schema: string, kind: CommitKind): Statement {
   let parameters = 0
+  /**
+   * Arrays as rows, in the select list and not as one function in FROM: that fills a tuplestore of its own for each
+   * array, and the memory of forty of them costs the server more than all rows of a commit.
+   */
   const rows = (name: string, list: readonly Column[]): string => {
-    const arrays = list.map(({ type }) => `$${(parameters += 1)}::${type}[]`)
-    return `unnest(${arrays.join(', ')}) AS ${name}(${list.map((column) => column.name).join(', ')})`
+    const columns = list.map(
+      (column) => `unnest($${(parameters += 1)}::${column.type}[]) AS ${column.name}`,
+    )
+    return `(SELECT ${columns.join(', ')}) AS ${name}`
   }
   const has = (part: CommitPart) => hasPart(kind, part)
   const when = (part: CommitPart, text: () => readonly string[]) => (has(part) ? text() : [])
@@ -135,9 +141,7 @@ export function commitStatement(schema: string, kind: CommitKind): Statement {
     has(part) ? `(SELECT count(*) FROM ${name}) >= 0` : 'true'
   const until = `clock_timestamp() + i.ms * interval '1 millisecond'`
   const commitColumns = has('thread') ? [...headColumns, ...threadColumns] : headColumns
-  const input = `unnest(${commitColumns
-    .map(({ type }) => `$${(parameters += 1)}::${type}[]`)
-    .join(', ')}) WITH ORDINALITY AS i(${commitColumns.map(({ name }) => name).join(', ')}, nth)`
+  const input = rows('i', commitColumns)
   const isLeaseHeld = 'i.fence IS NULL OR (i.head_holder IS NOT NULL AND i.head_fence = i.fence)'
   // Without new threads, what was moved is all that was written: a further query over it would cost a part of its own.
   const moved = has('made') ? 'moved' : 'written'
@@ -247,7 +251,8 @@ export function commitStatement(schema: string, kind: CommitKind): Statement {
            retired_seq = coalesce(n.retired_seq, m.retired_seq),
            parent_seq = CASE WHEN n.retired_seq IS NULL THEN m.parent_seq ELSE n.parent_seq END,
            versions = coalesce(n.versions, m.versions)
-         FROM changing AS n WHERE m.thread_id = n.thread_id AND m.seq = n.place
+         FROM changing AS n
+         WHERE m.thread_id = n.thread_id AND m.seq = n.place AND m.message_id = n.message_id
          RETURNING m.seq)`,
       `emptied AS (
          DELETE FROM ${schema}.events AS e USING changing AS n
@@ -307,7 +312,7 @@ export function commitStatement(schema: string, kind: CommitKind): Statement {
   ]
   // A scalar subquery, because PostgreSQL may plan an EXISTS here as a hash of the whole table.
   const text = `WITH ${parts.join(', ')}
-    SELECT i.nth::integer, w.seq, w.fence, w.is_stopping AS "isStopping",
+    SELECT i.id, w.seq, w.fence, w.is_stopping AS "isStopping",
       ${has('made') ? 'coalesce(i.incarnation, w.incarnation) AS incarnation' : 'i.incarnation'},
       CASE WHEN i.head_seq IS NULL
         THEN (SELECT true FROM ${schema}.threads AS x WHERE x.id = i.id) IS NOT NULL

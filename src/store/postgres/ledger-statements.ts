@@ -41,8 +41,10 @@ export function createLedgerStatements(schema: string) {
           ORDER BY m.seq DESC LIMIT 1) END`,
        newest: `(SELECT m.message_id FROM ${schema}.messages m
           WHERE m.thread_id = $2 ORDER BY m.seq DESC LIMIT 1)`,
+       // As a range with an order, which only the key of the table has: with "=", other indexes that begin with the
+       // thread are as good to the planner while the table is small.
        edge: `(SELECT m.message_id FROM ${schema}.messages m
-          WHERE m.thread_id = $2 AND m.seq = $8)`,
+          WHERE m.thread_id = $2 AND m.seq BETWEEN $8 AND $8 ORDER BY m.seq LIMIT 1)`,
      })}
      UNION ALL ${messageRows('places', 'm.is_read')}
      UNION ALL ${eventRows('inside')}
@@ -85,21 +87,21 @@ export function createLedgerStatements(schema: string) {
          ORDER BY retired_seq IS NULL DESC, seq DESC LIMIT 1
        ) ${details('found')}`,
     ),
-    // A call without a row belongs to a running turn.
+    // A call without a row belongs to a running turn. The turn is found by subqueries and not by a join: while the tables
+    // are small the planner joins by going over all turns, and that plan stays in use when they have grown.
     /** thread, call */
     readCall: statement(
       'read-call',
-      `WITH found AS MATERIALIZED (
-         SELECT m.* FROM ${schema}.calls c JOIN ${schema}.messages m
-           ON m.thread_id = c.thread_id AND m.message_id = c.message_id AND m.role = 'assistant'
-         WHERE c.thread_id = $2 AND c.call_id = $3
-       ), wanted AS MATERIALIZED (
-         SELECT * FROM found
-         UNION ALL SELECT * FROM (
-           SELECT * FROM ${schema}.messages
-           WHERE thread_id = $2 AND status = 'running' AND retired_seq IS NULL
-           ORDER BY seq DESC LIMIT 100) AS running
-         WHERE NOT EXISTS (SELECT FROM found)
+      `WITH wanted AS MATERIALIZED (
+         SELECT m.* FROM (SELECT (SELECT message_id FROM ${schema}.calls
+           WHERE thread_id = $2 AND call_id = $3) AS id) AS turn
+         CROSS JOIN LATERAL (
+           (SELECT * FROM ${schema}.messages
+             WHERE thread_id = $2 AND message_id = turn.id OFFSET 0)
+           UNION ALL (SELECT * FROM ${schema}.messages
+             WHERE turn.id IS NULL AND thread_id = $2 AND status = 'running' AND retired_seq IS NULL
+             ORDER BY seq DESC LIMIT 100)) AS m
+         WHERE m.role = 'assistant'
        )
        ${threadRows('t.id = $2')} UNION ALL ${details('wanted')}`,
     ),

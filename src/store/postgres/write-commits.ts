@@ -57,9 +57,10 @@ export function createCommitWriter(
       const isOneLong = group.length === 1 && isLong(group)
       const encoded = isLong(group) ? await runPaced(encodeLists(values), createPacer()) : values
       const rows = await (isOneLong ? runLong : run)<CommitRow>(statements[kind], encoded)
-      for (const row of rows) {
-        const commit = group[row.nth - 1]
-        if (commit === undefined) throw new HoldfastError('store-failed', 'An answer to no one.')
+      const byThread = new Map(rows.map((row) => [row.id, row]))
+      for (const commit of group) {
+        const row = byThread.get(commit.append.threadId)
+        if (row === undefined) throw new HoldfastError('store-failed', 'A commit got no answer.')
         results.set(commit, toResult(commit, row))
       }
     }
