@@ -28,8 +28,9 @@ export const isStaleRewrite = (
 ): boolean => head.seq !== expectedSeq || isAnother(incarnation, head.incarnation)
 
 /** The commits of a rewrite, each on top of the one before it. */
-export const planRewrite = (rewrite: ThreadRewrite): readonly PlannedCommit[] =>
-  runToEnd(planRewriteInSteps(rewrite))
+export function planRewrite(rewrite: ThreadRewrite): readonly PlannedCommit[] {
+  return runToEnd(planRewriteInSteps(rewrite))
+}
 
 /** The same with pauses: a rewrite may have a whole long thread in it (OP7b). */
 export function* planRewriteInSteps({
