@@ -3,11 +3,11 @@
  * have: keys take ten times as long as the items of a list. More would block the event loop for as long as the value is
  * copied, checked against a schema or written, none of which can be paused (OP7).
  */
-export const mostValues = 100_000
-export const mostKeys = 10_000
+export const mostValues = 500_000
+export const mostKeys = 25_000
 
 /** How many values an imported message may have in all: it may be a turn of thousands of calls. */
-export const mostMessageValues = 4 * mostValues
+export const mostMessageValues = 2 * mostValues
 
 const [values, keys] = [mostValues, mostKeys].map((most) => most.toLocaleString('en-US'))
 

@@ -8,7 +8,7 @@ const keys = (count: number): Json =>
   Object.fromEntries(Array.from({ length: count }, (_, nth) => [`k${nth}`, nth]))
 const list = (count: number): Json => Array.from({ length: count }, () => 1)
 
-const reason = 'more than 100,000 values inside, or an object of more than 10,000 keys'
+const reason = 'more than 500,000 values inside, or an object of more than 25,000 keys'
 
 describe.each<[what: string, value: Json]>([
   ['a million keys', keys(1_000_000)],
@@ -102,7 +102,7 @@ describe.each<[what: string, value: Json]>([
 })
 
 it('[CL6b] as many as are allowed are stored as they are', async () => {
-  const value = { rows: Array.from({ length: 9_000 }, () => keys(10)) }
+  const value = { rows: Array.from({ length: 45_000 }, () => keys(10)) }
   const fixture = await createFixture(
     ({ index }) => (index === 0 ? [{ call: 'look', input: {} }] : [{ text: 'ok' }]),
     { tools: { look: tool({ inputSchema: z.object({}), execute: () => value }) } },

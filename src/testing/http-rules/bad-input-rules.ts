@@ -31,7 +31,7 @@ export const badInputRules: readonly HttpRule[] = [
       const client = createHttpClient(fixture)
       const id = newId('thread')
       const deep = `${'['.repeat(65)}${']'.repeat(65)}`
-      const wide = `{${Array.from({ length: 10_001 }, (_, nth) => `"k${nth}":1`).join(',')}}`
+      const wide = `{${Array.from({ length: 25_001 }, (_, nth) => `"k${nth}":1`).join(',')}}`
       for (const path of ['/api/threads', '/api/chat']) {
         await refuse(client, path, { headers: json, body: '{' }, 400)
         await refuse(client, path, { headers: json, body: '' }, 400)
