@@ -200,7 +200,10 @@ async function ask(store: Store, { ttlMs, before = [], turnId = next, change }: 
     ...{ fence: undefined, id: undefined },
     ...withoutMarks(result),
   }
-  const { activity: _, ...row } = { activity: 0, ...(await store.readThread(thread)) }
+  const { activity: _, ...row } = {
+    activity: 0,
+    ...withoutMarks(await store.readThread(thread)),
+  }
   return { told, isNewer: given === undefined || given > fence, page: await readPage(store), row }
 }
 

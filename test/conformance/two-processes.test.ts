@@ -119,7 +119,7 @@ async function readAll(store: Store, threadId: ThreadId, { appends }: Action) {
     readChanges(store, 0, 1_000, threadId),
     ...new Set(ids).values().map((id) => store.readCall(threadId, id)),
   ])
-  const { activity: _, ...row } = thread
+  const { activity: _, ...row } = withoutMarks(thread)
   return { row, page, changes, calls: calls.map((found) => found?.call) }
 }
 
