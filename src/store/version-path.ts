@@ -47,15 +47,20 @@ export interface PathRows {
  * was when it was left. A parent comes before its children, so the walk ends. Null: there is no such message,
  * or it was withdrawn.
  */
-export const walkPath = (rows: PathRows, target: string): WalkedPath | null =>
-  runToEnd(walkInSteps(rows, target))
-
-type WalkedPath = Omit<VersionPath, 'ownerId' | 'seq' | 'incarnation'>
+export function walkPath(
+  rows: PathRows,
+  target: string,
+): Omit<VersionPath, 'ownerId' | 'seq' | 'incarnation'> | null {
+  return runToEnd(walkInSteps(rows, target))
+}
 
 const rowsAtOnce = 64
 
 /** The same with pauses: either path may have thousands of messages (OP7). */
-export function* walkInSteps(rows: PathRows, target: string): PausableWork<WalkedPath | null> {
+export function* walkInSteps(
+  rows: PathRows,
+  target: string,
+): PausableWork<Omit<VersionPath, 'ownerId' | 'seq' | 'incarnation'> | null> {
   const found = findTarget(rows, target)
   if (found === undefined) return null
   const wanted = { ...toVersion(found), role: found.role }
