@@ -76,19 +76,19 @@ export const ledgerSql = {
   findHidden: `SELECT thread FROM threads WHERE owner_id = '${deletedOwner}' LIMIT 1`,
   countMessages: 'SELECT count(*) AS count FROM messages WHERE thread = ?',
   // The first ones from a seq on: called until nothing is left of them.
-  deleteSomeMessages: `DELETE FROM messages WHERE thread = ?1 AND seq IN (
-    SELECT seq FROM messages WHERE thread = ?1 AND seq >= ?2 ORDER BY seq LIMIT 20)`,
-  deleteSomeEvents: `DELETE FROM events WHERE thread = ?1 AND seq IN (
-    SELECT seq FROM events WHERE thread = ?1 AND seq >= ?2 ORDER BY seq LIMIT 20)`,
+  deleteSomeMessages: `DELETE FROM messages WHERE thread = :thread AND seq IN (
+    SELECT seq FROM messages WHERE thread = :thread AND seq >= :from ORDER BY seq LIMIT 20)`,
+  deleteSomeEvents: `DELETE FROM events WHERE thread = :thread AND seq IN (
+    SELECT seq FROM events WHERE thread = :thread AND seq >= :from ORDER BY seq LIMIT 20)`,
   deleteSomeCalls: `DELETE FROM calls WHERE rowid IN (
-    SELECT rowid FROM calls WHERE thread = ?1 AND turn >= ?2 LIMIT 20)`,
+    SELECT rowid FROM calls WHERE thread = :thread AND turn >= :from LIMIT 20)`,
   deleteHidden: `DELETE FROM threads WHERE thread = ? AND owner_id = '${deletedOwner}'`,
   addInput:
     'INSERT INTO inputs (thread, message_id, turn_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
   findInput: 'SELECT turn_id AS turnId FROM inputs WHERE thread = ? AND message_id = ?',
   deleteInputs: 'DELETE FROM inputs WHERE thread = ?',
-  deleteInputsFrom: `DELETE FROM inputs WHERE thread = ?1 AND EXISTS (SELECT 1 FROM messages m
-    WHERE m.thread = ?1 AND m.message_id = inputs.turn_id AND m.seq >= ?2)`,
+  deleteInputsFrom: `DELETE FROM inputs WHERE thread = :thread AND EXISTS (SELECT 1 FROM messages m
+    WHERE m.thread = :thread AND m.message_id = inputs.turn_id AND m.seq >= :from)`,
 
   // A statement beside `changeThread`, because SQLite rewrites every index whose columns an UPDATE sets.
   advanceThread: 'UPDATE threads SET seq = ?, changed = ?, mark = ? WHERE thread = ?',

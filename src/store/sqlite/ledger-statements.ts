@@ -16,6 +16,8 @@ import { prepareShareStatements } from './share-sql.ts'
 import { ledgerSql as sql } from './ledger-sql.ts'
 
 type InThread = [thread: ThreadKey]
+/** Everything of a thread from a seq on. By name: Node 22.13 cannot bind `?1` twice. */
+type ThreadEnd = { readonly thread: ThreadKey; readonly from: Seq }
 type AtPlace = [thread: ThreadKey, seq: Seq]
 type ById = [thread: ThreadKey, messageId: MessageId]
 type OfCall = [thread: ThreadKey, callId: CallId]
@@ -93,14 +95,14 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     >(sql.insertPublished),
     findHidden: prepare<[], { thread: ThreadKey }>(sql.findHidden),
     countMessages: prepare<InThread, { count: number }>(sql.countMessages),
-    deleteSomeMessages: prepare<[...InThread, from: Seq]>(sql.deleteSomeMessages),
-    deleteSomeEvents: prepare<[...InThread, from: Seq]>(sql.deleteSomeEvents),
-    deleteSomeCalls: prepare<[...InThread, from: Seq]>(sql.deleteSomeCalls),
+    deleteSomeMessages: prepare<ThreadEnd>(sql.deleteSomeMessages),
+    deleteSomeEvents: prepare<ThreadEnd>(sql.deleteSomeEvents),
+    deleteSomeCalls: prepare<ThreadEnd>(sql.deleteSomeCalls),
     deleteHidden: prepare<InThread>(sql.deleteHidden),
     addInput: prepare<[...ById, turnId: MessageId | null]>(sql.addInput),
     findInput: prepare<ById, { turnId: MessageId | null }>(sql.findInput),
     deleteInputs: prepare<InThread>(sql.deleteInputs),
-    deleteInputsFrom: prepare<[...InThread, from: Seq]>(sql.deleteInputsFrom),
+    deleteInputsFrom: prepare<ThreadEnd>(sql.deleteInputsFrom),
     advanceThread: prepare<[Seq, changed: number, mark: string, ...InThread]>(sql.advanceThread),
     changeThread: prepare<{
       thread: ThreadKey

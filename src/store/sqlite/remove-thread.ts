@@ -47,7 +47,7 @@ export const deletionsFrom = (
   from: Seq,
 ): readonly (() => number)[] =>
   [deleteSomeCalls, deleteSomeEvents, deleteSomeMessages].map(
-    (statement) => () => Number(statement.run(thread, from).changes),
+    (statement) => () => Number(statement.run({ thread, from }).changes),
   )
 
 /** False: there are more rows. */

@@ -246,7 +246,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
         const row = statements.readHead.get(threadId)
         if (row === undefined || isStaleRewrite(row, rewrite)) return 'stale'
         if (isHeld(row, { now, isAlive }) || row.hasQueue === 1) return 'leased'
-        statements.deleteInputsFrom.run(row.thread, from)
+        statements.deleteInputsFrom.run({ thread: row.thread, from })
         for (const deleteSome of deletionsFrom(statements, row.thread, from)) {
           while (deleteSome() > 0) yield
         }
