@@ -1,8 +1,13 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type StreamServer, onEachDatabase } from './stream-server-process.ts'
 import { ms, printTable } from './measure.ts'
 
 const megabytes = 60
+/** More than is said while the import takes. The script of it is made in one go, by the main thread that is watched. */
+const words = 10_000
 
 /** What everybody else notices while one person imports as much as a request may hold (OP7). */
 export async function benchImportPauses(): Promise<void> {
@@ -37,12 +42,13 @@ async function watchWhile(
   work: () => Promise<unknown>,
 ): Promise<Watched> {
   const left = new AbortController()
+  const begunSpeaking = Promise.withResolvers<void>()
   let longest = 0
   const reading = (async () => {
     const message = {
       id: `m-${name}`,
       role: 'user',
-      parts: [{ type: 'text', text: 'Say 100000 words' }],
+      parts: [{ type: 'text', text: `Say ${words} words` }],
     }
     const response = await fetch(`${server.url}/api/chat`, {
       method: 'POST',
@@ -51,12 +57,19 @@ async function watchWhile(
       signal: left.signal,
     })
     let last: number | undefined
-    for await (const _ of response.body as ReadableStream<Uint8Array>) {
+    const decoder = new TextDecoder()
+    for await (const bytes of response.body as ReadableStream<Uint8Array>) {
       const now = performance.now()
       if (last !== undefined) longest = Math.max(longest, now - last)
-      last = now
+      if (last !== undefined || decoder.decode(bytes).includes('word 0')) {
+        last = now
+        begunSpeaking.resolve()
+      }
     }
-  })().catch(() => undefined)
+    if (!left.signal.aborted) throw new Error('The answer was over before the work was.')
+  })()
+  reading.catch(begunSpeaking.reject)
+  await begunSpeaking.promise
   const times: number[] = []
   const over = new AbortController()
   const asking = (async () => {
@@ -75,7 +88,9 @@ async function watchWhile(
   over.abort()
   await asking
   left.abort()
-  await reading
+  await reading.catch((error: unknown) => {
+    if ((error as Error).name !== 'AbortError') throw error
+  })
   return {
     pauseMs: longest,
     healthMs: times.toSorted((left, right) => left - right)[Math.floor(times.length * 0.99)] ?? 0,
@@ -84,29 +99,31 @@ async function watchWhile(
   }
 }
 
-async function importInto(server: StreamServer, body: string): Promise<void> {
-  const response = await fetch(`${server.url}/api/import`, {
+/** Through `node:http`, which sends the bytes as they are: `fetch` copies them first, while nobody here reads the stream. */
+async function importInto(server: StreamServer, body: Uint8Array): Promise<void> {
+  const sent = request(`${server.url}/api/import`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body,
+    headers: { 'content-type': 'application/json', 'content-length': body.byteLength },
   })
-  if (!response.ok) throw new Error(await response.text())
-  await response.arrayBuffer()
+  sent.end(body)
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  const answer = await text(response)
+  if (response.statusCode !== 200) throw new Error(answer)
 }
 
 /** One thread, newest first, as list routes answer: all of it is needed to find its order. */
-function writeThread(bytes: number): string {
-  const text = 'What was found, in a few words. '.repeat(32)
+function writeThread(bytes: number): Uint8Array {
+  const found = 'What was found, in a few words. '.repeat(32)
   const messages: string[] = []
   for (let written = 0, at = Date.UTC(2025, 0, 1), nth = 0; written < bytes; nth++) {
     const date = (offset: number) => new Date((at += 1_000) + offset).toISOString()
     const question = { id: `u-${nth}`, role: 'user', content: 'Look.', createdAt: date(0) }
-    const call = { id: `c-${nth}`, name: 'search', args: { q: nth }, result: { text } }
+    const call = { id: `c-${nth}`, name: 'search', args: { q: nth }, result: { text: found } }
     const toolCalls = [{ ...call, status: 'completed' }]
     const answer = {
       id: `a-${nth}`,
       role: 'assistant',
-      content: text,
+      content: found,
       createdAt: date(500),
       toolCalls,
     }
@@ -115,5 +132,7 @@ function writeThread(bytes: number): string {
       written += messages.at(-1)?.length ?? 0
     }
   }
-  return `{"id":"imported-while-others-stream","messages":[${messages.toReversed().join(',')}]}`
+  return Buffer.from(
+    `{"id":"imported-while-others-stream","messages":[${messages.toReversed().join(',')}]}`,
+  )
 }

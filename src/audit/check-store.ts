@@ -100,9 +100,8 @@ async function mend(context: CheckContext, finding: Finding): Promise<readonly P
   for (let round = 0; round < mostRounds; round++) {
     if (found?.thread == null || found.problems.length === 0) return []
     if (found.problems.every(({ mend: how }) => how.kind === 'none')) break
-    const { threadId, seq } = found.thread
-    await repairThread(context, threadId, seq, found.problems)
-    found = await findAgain(context, threadId)
+    await repairThread(context, found.thread, found.problems)
+    found = await findAgain(context, found.thread.threadId)
   }
   return found?.problems ?? []
 }

@@ -1,8 +1,8 @@
 import { assertNever } from '../core/assert-never.ts'
-import type { MessageId, Seq, ThreadId } from '../core/ids.ts'
+import type { MessageId, ThreadId } from '../core/ids.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import { firstReady } from '../core/queue.ts'
-import type { RepairStep, StoreAudit } from '../store/audit.ts'
+import type { AuditThread, RepairStep, StoreAudit } from '../store/audit.ts'
 import { commitAppend } from '../store/commit-group.ts'
 import type { LeaseUse } from '../store/lease.ts'
 import type { Store } from '../store/store.ts'
@@ -20,8 +20,7 @@ export interface RepairContext {
  */
 export async function repairThread(
   context: RepairContext,
-  threadId: ThreadId,
-  seq: Seq,
+  { threadId, seq: expectedSeq, incarnation }: AuditThread,
   problems: readonly Problem[],
 ): Promise<void> {
   const steps = problems.flatMap(({ kind, what, mend }): readonly RepairStep[] =>
@@ -31,7 +30,7 @@ export async function repairThread(
   )
   const { audit, now } = context
   if (steps.length > 0) {
-    const repaired = await audit.repair({ threadId, expectedSeq: seq, at: now(), steps })
+    const repaired = await audit.repair({ threadId, expectedSeq, incarnation, at: now(), steps })
     if (repaired === 'stale') return
   }
   for (const problem of problems) await append(context, threadId, problem)
@@ -60,7 +59,8 @@ async function append(context: RepairContext, threadId: ThreadId, problem: Probl
   if (thread === null) return
   const steps = [{ kind: 'record', problem: kind, note: problem.what } as const]
   const at = context.now()
-  await context.audit.repair({ threadId, expectedSeq: thread.seq, at, steps })
+  const { seq: expectedSeq, incarnation } = thread
+  await context.audit.repair({ threadId, expectedSeq, incarnation, at, steps })
 }
 
 async function closeTurn(

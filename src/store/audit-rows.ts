@@ -24,6 +24,7 @@ export interface AuditTables<Key> {
     readonly threadId: ThreadId
     readonly ownerId: OwnerId
     readonly seq: Seq
+    readonly incarnation: string
     readonly queue: string
     readonly lease: AuditLease | null
     /** A list of ids, as JSON text. */
@@ -142,9 +143,9 @@ export async function* mergeAuditRows<Key>(
       rows.push({ kind: 'orphan-rows', key: String(key), rows: orphans })
       continue
     }
-    const { threadId, ownerId, seq, queue, lease } = thread
+    const { threadId, ownerId, seq, incarnation, queue, lease } = thread
     const files = JSON.parse(thread.files) as readonly FileId[]
-    rows.push({ kind: 'thread', threadId, ownerId, seq, queue, lease, files })
+    rows.push({ kind: 'thread', threadId, ownerId, seq, incarnation, queue, lease, files })
     threads.skip()
     for (;;) {
       // Awaited only if rows have to be fetched: this runs for every row.

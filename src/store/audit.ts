@@ -47,6 +47,8 @@ export interface AuditThread {
   readonly threadId: ThreadId
   readonly ownerId: OwnerId
   readonly seq: Seq
+  /** Which of the threads that have had this id it is (OP6). */
+  readonly incarnation?: string
   /** The waiting inputs, as JSON text. */
   readonly queue: string
   readonly lease: AuditLease | null
@@ -134,6 +136,8 @@ export interface OrphanRows {
 export interface RepairRequest {
   readonly threadId: ThreadId
   readonly expectedSeq: Seq
+  /** As with an append: refused as `stale` if the thread is another one under the same id (OP6). */
+  readonly incarnation?: string | undefined
   readonly at: number
   readonly steps: readonly RepairStep[]
 }

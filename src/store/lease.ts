@@ -116,14 +116,14 @@ export interface Appended {
 export function judgeAppend(
   head: ThreadHead | null,
   binds: (head: ThreadHead) => boolean,
-  { expectedSeq, incarnation = '', create, lease }: AppendClaim,
+  claim: AppendClaim,
 ): AppendRefusal | null {
+  const { create, lease } = claim
   if (head === null || (create !== undefined && head.ownerId !== create.ownerId)) {
     return { kind: 'no-thread' }
   }
   const { seq, fence, holder, turnId } = head
-  if (isAnother(incarnation, head.incarnation)) return { kind: 'stale', seq }
-  if (expectedSeq !== undefined && expectedSeq !== seq) return { kind: 'stale', seq }
+  if (isStale(head, claim)) return { kind: 'stale', seq }
   if (lease === undefined) return null
   if (lease.kind !== 'acquire') {
     return holder === null || lease.fence !== fence ? { kind: 'fenced', fence } : null
@@ -131,6 +131,12 @@ export function judgeAppend(
   if (holder === null || turnId === null || lease.overFence === fence || !binds(head)) return null
   return { kind: 'leased', holder, turnId, fence }
 }
+
+/** Whether the thread is not the one that was planned on, or no longer at that seq. */
+export const isStale = (
+  { seq, incarnation: stored }: Pick<ThreadHead, 'seq' | 'incarnation'>,
+  { expectedSeq = seq, incarnation = '' }: Pick<AppendClaim, 'expectedSeq' | 'incarnation'>,
+): boolean => expectedSeq !== seq || isAnother(incarnation, stored)
 
 /**
  * The thread's head after a use of the lease that `judgeAppend` allowed. `newFence` returns a number larger

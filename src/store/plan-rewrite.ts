@@ -2,8 +2,7 @@ import type { NewEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
 import { type PausableWork, runToEnd } from '../core/pausable-work.ts'
-import type { AppendRefusal, ThreadHead } from './lease.ts'
-import { isAnother } from '../core/thread-place.ts'
+import type { AppendRefusal } from './lease.ts'
 import { type IllegalAppend, planInSteps, type PlannedCommit } from './plan-commit.ts'
 
 /** A rewrite of the end of a thread: see `Store.rewriteThread`. */
@@ -20,12 +19,6 @@ export interface ThreadRewrite {
 }
 /** `leased`: a run holds the thread. An event that is not allowed is thrown as a fault. */
 export type RewriteResult = 'rewritten' | 'stale' | 'leased'
-
-/** Whether the thread is not the one that the rewrite was planned on, at that seq. */
-export const isStaleRewrite = (
-  head: Pick<ThreadHead, 'seq' | 'incarnation'>,
-  { expectedSeq, incarnation = '' }: ThreadRewrite,
-): boolean => head.seq !== expectedSeq || isAnother(incarnation, head.incarnation)
 
 /** The commits of a rewrite, each on top of the one before it. */
 export function planRewrite(rewrite: ThreadRewrite): readonly PlannedCommit[] {

@@ -2,6 +2,7 @@ import type { ThreadId } from '../../core/ids.ts'
 import type { ListedThread } from '../../core/thread.ts'
 import { type AuditSource, type Fetch, mergeAuditRows } from '../audit-rows.ts'
 import type { StoreAudit, TurnHome } from '../audit.ts'
+import { isStale, type ThreadHead } from '../lease.ts'
 import {
   type LedgerTable,
   ledgerTables,
@@ -83,9 +84,11 @@ export function createPostgresAudit(database: Database, schema: string): StoreAu
     findFaults: async () => [],
     repair: (request) =>
       database.transaction(async (run) => {
-        const { threadId, expectedSeq, at, steps } = request
-        const [found] = await run<{ readonly seq: number }>(sql.lockThread, [threadId])
-        if (found?.seq !== expectedSeq) return 'stale'
+        const { threadId, at, steps } = request
+        const [found] = await run<Pick<ThreadHead, 'seq' | 'incarnation'>>(sql.lockThread, [
+          threadId,
+        ])
+        if (found === undefined || isStale(found, request)) return 'stale'
         const { messages, calls, events, turns } = scopeOfRepair(steps)
         const { first, last } = events
         const before = {
@@ -157,7 +160,7 @@ function createAuditSql(schema: string) {
     AND m.message_id = ${row}.message_id AND m.role = 'assistant'`
   return {
     scans: {
-      threads: `SELECT id AS key, id AS "threadId", owner_id AS "ownerId", seq, queue, CASE WHEN lease_turn IS NOT NULL THEN
+      threads: `SELECT id AS key, id AS "threadId", owner_id AS "ownerId", seq, incarnation, queue, CASE WHEN lease_turn IS NOT NULL THEN
           json_build_object('turnId', lease_turn,
             'isHeld', coalesce(lease_until > clock_timestamp(), false)) END AS lease,
           (SELECT coalesce(json_agg(u.file_id), '[]')::text FROM ${schema}.file_uses u
@@ -199,7 +202,7 @@ function createAuditSql(schema: string) {
     ),
     lockThread: statement(
       'lock-thread',
-      `SELECT seq FROM ${schema}.threads WHERE id = $1 FOR UPDATE`,
+      `SELECT seq, incarnation FROM ${schema}.threads WHERE id = $1 FOR UPDATE`,
     ),
     setSeq: statement('set-seq', `UPDATE ${schema}.threads SET seq = $2 WHERE id = $1`),
     setQueue: statement('set-queue', `UPDATE ${schema}.threads SET queue = $2 WHERE id = $1`),

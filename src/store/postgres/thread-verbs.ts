@@ -1,8 +1,8 @@
 import type { MessageId, Seq, ThreadId } from '../../core/ids.ts'
 import type { ThreadRecord } from '../../core/thread.ts'
+import { isStale } from '../lease.ts'
 import { createPacer, runPaced } from '../pacer.ts'
 import {
-  isStaleRewrite,
   planRewriteInSteps,
   type RewriteResult,
   type ThreadRewrite,
@@ -251,7 +251,7 @@ export async function rewriteThread(
       readonly isHeld: boolean
       readonly hasQueue: boolean
     }>(lock, [threadId])
-    if (row === undefined || isStaleRewrite(row, rewrite)) return 'stale'
+    if (row === undefined || isStale(row, rewrite)) return 'stale'
     if (row.isHeld || row.hasQueue) return 'leased'
     for (const statement of deleteFrom) await run(statement, [threadId, from])
     let { seq } = row

@@ -3,7 +3,7 @@ import type { MessageId } from '../../core/ids.ts'
 import type { ListedThread } from '../../core/thread.ts'
 import { type AuditSource, type AuditTables, mergeAuditRows } from '../audit-rows.ts'
 import type { StoreAudit, TurnHome } from '../audit.ts'
-import { isHeld, type LeaseClock } from '../lease.ts'
+import { isHeld, isStale, type LeaseClock, type ThreadHead } from '../lease.ts'
 import {
   type LedgerTable,
   ledgerTables,
@@ -93,10 +93,10 @@ export function createSqliteAudit(options: AuditOptions): StoreAudit {
       return found.map((row) => String(row['quick_check'])).filter((text) => text !== 'ok')
     },
     async repair(request) {
-      const { threadId, expectedSeq, at, steps } = request
+      const { threadId, at, steps } = request
       return transaction('BEGIN IMMEDIATE', (db) => {
         const head = readHead(db, threadId)
-        if (head?.seq !== expectedSeq) return 'stale'
+        if (head === undefined || isStale(head, request)) return 'stale'
         const { thread } = head
         const writes = planRepair(request, readScope(db, thread, scopeOfRepair(steps)), {
           ofThread: { thread },
@@ -130,8 +130,8 @@ export function createSqliteAudit(options: AuditOptions): StoreAudit {
 }
 
 const readHead = (db: DatabaseSync, id: string) =>
-  db.prepare('SELECT thread, seq FROM threads WHERE id = ?').get(id) as
-    | { readonly thread: ThreadKey; readonly seq: number }
+  db.prepare('SELECT thread, seq, incarnation FROM threads WHERE id = ?').get(id) as
+    | (Pick<ThreadHead, 'seq' | 'incarnation'> & { readonly thread: ThreadKey })
     | undefined
 
 /**
@@ -237,7 +237,7 @@ const ofThread = (table: string) => `WHERE ${table}.thread = ifnull(?, ${table}.
 
 const auditSql = {
   scans: {
-    threads: `SELECT thread AS key, id AS threadId, owner_id AS ownerId, seq, queue, lease_holder AS holder,
+    threads: `SELECT thread AS key, id AS threadId, owner_id AS ownerId, seq, incarnation, queue, lease_holder AS holder,
       lease_turn AS turnId, lease_until AS until, (SELECT json_group_array(u.file_id) FROM file_uses u
       WHERE u.thread = threads.thread) AS files FROM threads ${ofThread('threads')} ORDER BY thread`,
     messages: `SELECT thread AS key, seq, message_id AS messageId, role, status,

@@ -187,6 +187,17 @@ export const historyRules: readonly StoreRule[] = [
         const old = { ...more, expectedSeq, incarnation: gone }
         assert.deepEqual(await tryAppend(store, events, old), { kind: 'stale', seq: 3 })
       }
+      if (store.audit !== undefined) {
+        const steps = [
+          { kind: 'set-seq', seq: 9, problem: 'planned', note: 'on the old one' },
+        ] as const
+        const repair = { threadId: thread, expectedSeq, at, steps }
+        assert.equal(await store.audit.repair({ ...repair, incarnation: gone }), 'stale')
+        const rows = []
+        for await (const some of store.audit.scan(thread)) rows.push(...some)
+        const [found] = rows.filter(({ kind }) => kind === 'thread')
+        assert.deepEqual(found, { ...found, seq: expectedSeq, incarnation })
+      }
       const both = [text('One'), text('Two')].map((events) => ({ threadId: thread, events }))
       const claims = [{ incarnation: gone }, { incarnation }]
       const results = await commitTogether(
