@@ -93,6 +93,8 @@ const works: Readonly<Record<string, Work>> = {
   'the first search': (holdfast) => holdfast.search({ ownerId, q: 'a' }),
   'the second search': (holdfast) => holdfast.search({ ownerId, q: 'a' }),
   'a search that finds nothing': (holdfast) => holdfast.search({ ownerId, q: 'found nowhere' }),
+  'a search for words that are in no text together': (holdfast) =>
+    holdfast.search({ ownerId, q: 'look found' }),
   fork: (holdfast) => holdfast.threads.fork('long', { id: 'copy' }),
   'fork of a huge turn': (holdfast) => holdfast.threads.fork('turn', { id: 'copied-turn' }),
   [ownProcess]: ({ store }) => checkStore(store),

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { parseMessageId } from '../core/ids.ts'
+import { runToEnd } from '../core/pausable-work.ts'
 import {
-  hitRoleOf,
+  findInMessage,
   matchesTerms,
   parseSearchTerms,
   toSearchWords,
@@ -88,6 +89,40 @@ it('[FK1 IN3] what a person said while a turn ran is theirs', () => {
     emptyTurn(turnId, 1, 1),
     events.map((event, index) => ({ ...event, seq: index + 1 })),
   )
-  expect(hitRoleOf(turn, parseSearchTerms('walrus ')!)).toBe('user')
-  expect(hitRoleOf(turn, parseSearchTerms('seal ')!)).toBe('assistant')
+  const find = (query: string) => runToEnd(findInMessage(turn, parseSearchTerms(query)!))
+  const snippet = 'A seal. And a walrus?'
+  expect(find('walrus ')).toEqual({ snippet, ranges: [[14, 20]], role: 'user' })
+  expect(find('seal ')).toEqual({ snippet, ranges: [[2, 6]], role: 'assistant' })
+  expect(find('and ')).toEqual({ snippet, ranges: [[8, 11]], role: 'user' })
+  expect(find('otter ')).toEqual({ snippet, ranges: [], role: 'assistant' })
+})
+
+it('[FK1 OP7] a hit far into a long text is found with pauses, and its snippet is cut between words', () => {
+  const text = `${'beforehand '.repeat(20_000)}hit, \n\n\n and what follows ${'afterwards '.repeat(20_000)}`
+  const parts = [{ type: 'text', text }] as const
+  const id = parseMessageId('u')
+  const message = { id, role: 'user', parts, seq: 1, createdAt: 1 } as const
+  const work = findInMessage(message, parseSearchTerms('hit hand ward ')!)
+  let pauses = 0
+  for (;;) {
+    const { done, value } = work.next()
+    if (done !== true) {
+      pauses++
+      continue
+    }
+    expect(value.snippet).toMatch(/^…beforehand .*beforehand hit, and what follows afterwards .*…$/)
+    expect(value.ranges.map(([from, to]) => value.snippet.slice(from, to))).toEqual(['hit'])
+    break
+  }
+  expect(pauses).toBeGreaterThan(15)
+})
+
+it.each([
+  ['white space alone around it', `${' '.repeat(5_000)}hit${'\n'.repeat(5_000)}`, 'hit'],
+  ['one word before it', `${'x'.repeat(5_000)} hit`, 'hit'],
+  ['letters without spaces', `${'東'.repeat(5_000)} 京 ${'都'.repeat(5_000)}`, '京'],
+])('[FK1] a snippet has %s and shows the hit', (_, text, query) => {
+  const { snippet, ranges } = toSnippet(text, parseSearchTerms(`${query} `)!)
+  expect(ranges.map(([from, to]) => snippet.slice(from, to))).toEqual([query])
+  expect(snippet.length).toBeLessThan(210)
 })

@@ -29,9 +29,21 @@ function saidIn(message: Message): readonly SaidText[] {
 const textsOf = (parts: readonly UserPart[], role: Message['role']): readonly SaidText[] =>
   parts.flatMap((part) => (part.type === 'text' ? [{ role, text: part.text }] : []))
 
-/** Who said the first hit in a message: in a turn a person, too, who spoke while it ran (IN3). */
-export const hitRoleOf = (message: Message, terms: SearchTerms): Message['role'] =>
-  saidIn(message).find(({ text }) => toSnippet(text, terms).ranges.length > 0)?.role ?? message.role
+/** The first hit in a message, and who said it: in a turn a person, too, who spoke while it ran (IN3). */
+export function* findInMessage(
+  message: Message,
+  terms: SearchTerms,
+): PausableWork<SearchSnippet & { readonly role: Message['role'] }> {
+  const found = yield* findSnippet(searchTextOf(message), terms)
+  let end = 0
+  const said = saidIn(message).find(({ text }) => {
+    // As they are joined, with one character between two of them.
+    end += text.length + 1
+    return found.at !== null && found.at < end
+  })
+  const { snippet, ranges } = found
+  return { snippet, ranges, role: said?.role ?? message.role }
+}
 
 /** The most different words of one text that are indexed: a message of a million characters is not worth more. */
 const mostWords = 20_000
@@ -121,37 +133,74 @@ export interface SearchSnippet {
 
 const before = 48
 const longest = 200
+/** What is looked at around the first hit to make an excerpt of it, white space included. */
+const around = 2_000
 
 /** The excerpt around the first hit: plain text on one line; the client marks the ranges. */
-export function toSnippet(text: string, terms: SearchTerms): SearchSnippet {
-  const line = text.slice(0, longestText).replaceAll(/\s+/g, ' ').trim()
-  const misses = new Set<string>()
-  const isHit = (token: string) => {
-    if (misses.has(token)) return false
-    const hits = normalize(token).some(
-      (word) =>
-        terms.words.includes(word) || (terms.prefix !== null && word.startsWith(terms.prefix)),
-    )
-    if (!hits) misses.add(token)
-    return hits
+export const toSnippet = (text: string, terms: SearchTerms): SearchSnippet => {
+  const { snippet, ranges } = runToEnd(findSnippet(text, terms))
+  return { snippet, ranges }
+}
+
+/** The same with pauses, and where in the text the first hit is; null: nowhere. A text may have a million characters. */
+function* findSnippet(
+  text: string,
+  terms: SearchTerms,
+): PausableWork<SearchSnippet & { readonly at: number | null }> {
+  const isHit = createMatcher(terms)
+  let at: number | null = null
+  let tokens = 0
+  for (const { index, 0: token } of text.slice(0, longestText).matchAll(wordPattern)) {
+    if (++tokens % wordsAtOnce === 0) yield
+    if (!isHit(token)) continue
+    at = index
+    break
   }
+  const [start, end] = cutAround(text, at ?? 0)
+  const line = text.slice(start, end).replaceAll(/\s+/g, ' ').trim()
   const hits: (readonly [number, number])[] = []
   let from = 0
-  for (const match of line.matchAll(wordPattern)) {
-    if (hits.length > 0 && match.index > from + longest) break
-    if (!isHit(match[0])) continue
-    if (hits.length === 0) from = wordStart(line, match.index)
-    hits.push([match.index, match.index + match[0].length])
+  for (const { index, 0: token } of line.matchAll(wordPattern)) {
+    if (hits.length > 0 && index > from + longest) break
+    if (!isHit(token)) continue
+    if (hits.length === 0) from = wordStart(line, index)
+    hits.push([index, index + token.length])
   }
   const to = Math.min(line.length, wholeEnd(line, from + longest))
-  const head = from > 0 ? '…' : ''
+  const head = start > 0 || from > 0 ? '…' : ''
+  const tail = end < text.length || to < line.length ? '…' : ''
   const shift = head.length - from
   return {
-    snippet: `${head}${line.slice(from, to)}${to < line.length ? '…' : ''}`,
+    at,
+    snippet: `${head}${line.slice(from, to)}${tail}`,
     ranges: hits
-      .filter(([start]) => start < to)
-      .map(([start, end]) => [start + shift, Math.min(end, to) + shift] as const),
+      .filter(([first]) => first < to)
+      .map(([first, last]) => [first + shift, Math.min(last, to) + shift] as const),
   }
+}
+
+function createMatcher(terms: SearchTerms): (token: string) => boolean {
+  const { words, prefix } = terms
+  // Most words of a text repeat: each is normalised once.
+  const misses = new Set<string>()
+  return (token) => {
+    if (misses.has(token)) return false
+    const isHit = normalize(token).some(
+      (word) => words.includes(word) || (prefix !== null && word.startsWith(prefix)),
+    )
+    if (!isHit) misses.add(token)
+    return isHit
+  }
+}
+
+/** Between two words: a part of one could be a hit where the whole is none. */
+function cutAround(text: string, at: number): readonly [start: number, end: number] {
+  const [first, last] = [Math.max(0, at - around), at + around]
+  const space = first === 0 ? 0 : text.slice(first, at).search(/\s/)
+  const start = space === -1 ? at : first + space
+  if (last >= text.length) return [start, text.length]
+  const spaces = [...text.slice(at, last).matchAll(/\s/g)]
+  return [start, at + (spaces.at(-1)?.index ?? around)]
 }
 
 /** The start of the excerpt: some words before the hit, at the beginning of one. */

@@ -2,10 +2,12 @@ import { tool } from 'ai'
 import {
   createHoldfast,
   type Holdfast,
+  importThreads,
   memory,
   parseMessageId,
   parseOwnerId,
   parseThreadId,
+  readImport,
   type SearchResult,
 } from 'holdfast'
 import { postgres } from 'holdfast/postgres'
@@ -297,6 +299,59 @@ it.each(['sqlite', 'postgres'])(
     })
   },
 )
+
+it.each(['sqlite', 'postgres'])(
+  '[FK1 OP7] words that are in thousands of texts, and in few together, are found in all of them: %s',
+  async (kind) => {
+    const store = await stores[kind]!()
+    const holdfast = openHoldfast(store, createRandom(6))
+    const say = (nth: number) =>
+      [0, 1_700, 4_000].includes(nth) ? 'to the north, not the south' : ['north', 'south'][nth % 2]
+    const messages = Array.from({ length: 4_200 }, (_, nth) => ({
+      ...{ id: `m${nth}`, role: 'user', content: say(nth) },
+    }))
+    async function* source() {
+      yield JSON.stringify({ id: 'compass', messages })
+    }
+    await importThreads(store, readImport(source()), { ownerId: 'ann' })
+    const find = (q: string, cursor?: string) =>
+      holdfast.search({ ownerId: 'ann', q, limit: 2, ...(cursor === undefined ? {} : { cursor }) })
+    await expect.poll(async () => (await find('north')).isComplete).toBe(true)
+    const first = await find('south north')
+    expect(first).toMatchObject({
+      results: [{ messageId: 'm4000' }, { messageId: 'm1700' }],
+      hasMore: true,
+    })
+    expect(await find('south north', first.nextCursor!)).toMatchObject({
+      results: [{ messageId: 'm0' }],
+      hasMore: false,
+    })
+    expect((await find('south nor')).results).toHaveLength(2)
+    expect((await find('north nowhere')).results).toEqual([])
+  },
+)
+
+it('[FK1 OP7] a change of a thread that a thousand others are above in the list is found', async () => {
+  const store = openStore(temporaryFile())
+  const holdfast = openHoldfast(store, createRandom(6))
+  for (let nth = 0; nth < 1_100; nth++) {
+    await store.createThread({
+      ...{
+        id: parseThreadId(`thread-${nth}`),
+        ownerId: parseOwnerId('ann'),
+        title: 'pear',
+        at: nth,
+      },
+    })
+  }
+  const find = (q: string) => holdfast.search({ ownerId: 'ann', q })
+  await expect.poll(async () => (await find('pear')).isComplete).toBe(true)
+  await holdfast.threads.update('thread-0', { title: 'quince' })
+  expect(await store.search?.findUnread(parseOwnerId('ann'), 5)).toMatchObject([
+    { threadId: 'thread-0' },
+  ])
+  expect((await find('quince')).results).toMatchObject([{ threadId: 'thread-0' }])
+})
 
 it('[FK1 OP7] the index of a person is filled in the background from the first list of their threads on', async () => {
   const store = openStore(temporaryFile())

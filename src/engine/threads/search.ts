@@ -6,12 +6,12 @@ import {
   parsePlaceCursor,
   toPlaceCursor,
 } from '../../protocol/page-query.ts'
+import { createPacer, type Pacer, runPaced } from '../../store/pacer.ts'
 import type { SearchHit } from '../../store/search.ts'
 import type { Store } from '../../store/store.ts'
 import {
-  hitRoleOf,
+  findInMessage,
   parseSearchTerms,
-  searchTextOf,
   type SearchTerms,
   toSnippet,
 } from '../../views/search-text.ts'
@@ -87,9 +87,10 @@ export async function search(
   const found = await index.find({ ownerId, terms, limit: limit + 1, before })
   const hits = found.slice(0, limit)
   const results: SearchResult[] = []
+  const pace = createPacer()
   for (let from = 0; from < hits.length; from += hitsAtOnce) {
     const some = hits.slice(from, from + hitsAtOnce)
-    results.push(...(await Promise.all(some.map((hit) => toResult(store, hit, terms)))))
+    results.push(...(await Promise.all(some.map((hit) => toResult(store, hit, terms, pace)))))
   }
   const last = hits.at(-1)
   const hasMore = found.length > limit && last !== undefined
@@ -113,16 +114,17 @@ function parseBefore(list: string, cursor: string): readonly [number, number] {
 }
 
 /** The current text is read: if it is gone meanwhile, the result contains the title only. */
-async function toResult(store: Store, hit: SearchHit, terms: SearchTerms): Promise<SearchResult> {
+async function toResult(
+  store: Store,
+  hit: SearchHit,
+  terms: SearchTerms,
+  pace: Pacer,
+): Promise<SearchResult> {
   const { threadId, title, message, place } = hit
   const stored = message === null ? null : await store.readMessage(threadId, message.id, 'none')
-  const text = stored === null ? title : searchTextOf(stored)
-  return {
-    threadId,
-    messageId: message?.id ?? null,
-    title,
-    ...toSnippet(text, terms),
-    role: stored === null ? (message?.role ?? null) : hitRoleOf(stored, terms),
-    at: place[0],
-  }
+  const found =
+    stored === null
+      ? { ...toSnippet(title, terms), role: message?.role ?? null }
+      : await runPaced(findInMessage(stored, terms), pace)
+  return { threadId, messageId: message?.id ?? null, title, ...found, at: place[0] }
 }

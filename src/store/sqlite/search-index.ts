@@ -1,22 +1,26 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import type { MessageId, ThreadId } from '../../core/ids.ts'
 import { type PausableWork, portionsOf, runToEnd } from '../../core/pausable-work.ts'
 import type { SearchTerms } from '../../views/search-text.ts'
 import { nobodys } from './ledger-sql.ts'
-import type { IndexedTexts, SearchHit, SearchIndex, SearchQuery, UnreadThread } from '../search.ts'
+import type { IndexedTexts, SearchHit, SearchIndex, SearchPlace, UnreadThread } from '../search.ts'
 
 /** The key of a thread in this database. */
 type ThreadKey = number
 
-/** The statements that do not depend on the search terms, and the database for the one that does. */
 export function prepareSearchStatements(db: DatabaseSync) {
   return {
+    // The oldest of so many threads, and those of them that are behind.
+    skipThreads:
+      db.prepare(`SELECT activity FROM threads WHERE owner_id = :owner AND activity < :before
+      ORDER BY activity DESC LIMIT 1 OFFSET ${threadsAtOnce - 1}`),
     findUnread:
       db.prepare(`SELECT t.id AS threadId, t.incarnation, t.title, t.created_at AS createdAt,
       CASE WHEN s.incarnation = t.incarnation THEN s.seq ELSE -1 END AS "from"
       FROM threads t LEFT JOIN search_threads s ON s.thread = t.thread
-      WHERE t.owner_id = ? AND (s.seq IS NULL OR s.incarnation <> t.incarnation OR s.seq <> t.seq)
-      ORDER BY t.activity DESC LIMIT ? + 0`),
+      WHERE t.owner_id = :owner AND t.activity < :before AND t.activity >= :oldest
+        AND (s.seq IS NULL OR s.incarnation <> t.incarnation OR s.seq <> t.seq)
+      ORDER BY t.activity DESC LIMIT :limit + 0`),
     readState: db.prepare(`SELECT t.thread, t.owner_id AS ownerId, t.incarnation,
       s.incarnation AS "of", s.seq FROM threads t LEFT JOIN search_threads s ON s.thread = t.thread
       WHERE t.id = ?`),
@@ -38,7 +42,19 @@ export function prepareSearchStatements(db: DatabaseSync) {
     addWord: db.prepare('INSERT INTO search_words (owner, word, text) VALUES (?, ?, ?)'),
     countWord: db.prepare(`SELECT count(*) AS count FROM (SELECT 1 FROM search_words
       WHERE owner = ? AND word >= ? AND word < ? LIMIT ${mostCandidates})`),
-    find: (text: string) => db.prepare(text),
+    newestTexts: db.prepare(`SELECT id, at FROM search_texts INDEXED BY search_texts_by_time
+      WHERE owner = :owner AND (at, id) < (:at, :id) ORDER BY at DESC, id DESC LIMIT ${checkedAtOnce}`),
+    textsWithWord: db.prepare(`SELECT s.id, s.at FROM
+      (SELECT DISTINCT text FROM search_words WHERE owner = :owner AND word >= :from AND word < :to) w
+      CROSS JOIN search_texts s ON s.id = w.text WHERE s.owner = :owner AND (s.at, s.id) < (:at, :id)
+      ORDER BY s.at DESC, s.id DESC LIMIT ${checkedAtOnce}`),
+    findMatches:
+      db.prepare(`SELECT s.id, s.at, s.seq, t.id AS threadId, t.title, m.message_id AS messageId, m.role
+      FROM json_each(:texts) c CROSS JOIN search_texts s ON s.id = c.value JOIN threads t ON t.thread = s.thread
+      LEFT JOIN messages m ON m.thread = s.thread AND m.seq = s.seq AND m.retired_seq IS NULL
+      WHERE t.owner_id NOT IN ${nobodys} AND (s.seq = 0 OR m.seq IS NOT NULL)
+        AND NOT EXISTS (SELECT 1 FROM json_each(:patterns) p WHERE instr(s.words, p.value) = 0)
+      ORDER BY s.at DESC, s.id DESC`),
   }
 }
 type SearchStatements = ReturnType<typeof prepareSearchStatements>
@@ -48,6 +64,10 @@ type SearchStatements = ReturnType<typeof prepareSearchStatements>
  * enough match.
  */
 const mostCandidates = 2_000
+/** The texts that one statement compares with the terms: each may have 300,000 characters of words (OP7). */
+const checkedAtOnce = 32
+/** The threads that one statement looks at. */
+const threadsAtOnce = 1_000
 
 type Transaction = <Result>(
   work: (statements: { readonly search: SearchStatements }) => Result,
@@ -70,16 +90,49 @@ export const createSqliteSearch = ({
   write,
   writeInSteps,
 }: SearchConnection): SearchIndex => ({
-  findUnread: (ownerId, limit) =>
-    read(
-      ({ search }) => search.findUnread.all(ownerId, limit) as unknown as readonly UnreadThread[],
-    ),
+  async findUnread(ownerId, limit) {
+    const found: UnreadThread[] = []
+    for (let before = Number.MAX_SAFE_INTEGER; before > 0 && found.length < limit;) {
+      const some = await read(({ search }) => findUnread(search, ownerId, before, limit))
+      found.push(...some.unread)
+      before = some.oldest
+    }
+    return found.slice(0, limit)
+  },
   addTexts: (texts) =>
     texts.texts.reduce((sum, { words }) => sum + words.length, 0) > manyWords
       ? writeInSteps(({ search }) => addTexts(search, texts))
       : write(({ search }) => runToEnd(addTexts(search, texts))),
-  find: (query) => read(({ search }) => findTexts(search, query)),
+  async find({ ownerId, terms, limit, before }) {
+    const source = await read(({ search }) => findSource(search, ownerId, terms))
+    if (source === null) return []
+    const hits: SearchHit[] = []
+    for (let after: SearchPlace | null = before ?? newest; after !== null && hits.length < limit;) {
+      const place: SearchPlace = after
+      const some = await read(({ search }) => findTexts(search, source, terms, place))
+      hits.push(...some.hits)
+      after = some.last
+    }
+    return hits.slice(0, limit)
+  },
 })
+
+const newest: SearchPlace = [Number.MAX_SAFE_INTEGER, 0]
+
+/** Those of the next threads that are behind, and how far that was; 0: to the end. */
+function findUnread(
+  search: SearchStatements,
+  owner: string,
+  before: number,
+  limit: number,
+): { readonly unread: readonly UnreadThread[]; readonly oldest: number } {
+  const last = search.skipThreads.get({ owner, before }) as
+    | { readonly activity: number }
+    | undefined
+  const oldest = last?.activity ?? 0
+  const unread = search.findUnread.all({ owner, before, oldest, limit })
+  return { unread: unread as unknown as readonly UnreadThread[], oldest }
+}
 
 interface TextRow {
   readonly id: number
@@ -161,41 +214,58 @@ interface HitRow {
   readonly role: 'user' | 'system' | 'assistant' | null
 }
 
-function findTexts(search: SearchStatements, query: SearchQuery): readonly SearchHit[] {
-  const { ownerId, terms, limit, before } = query
+/** Where the candidates of a search come from. */
+interface SearchSource {
+  readonly owner: number
+  /** See `findRarest`. */
+  readonly rarest: readonly [string, string] | null
+}
+
+/** Null: nothing of the owner is indexed. */
+function findSource(
+  search: SearchStatements,
+  ownerId: string,
+  terms: SearchTerms,
+): SearchSource | null {
   const found = search.readOwner.get(ownerId) as { readonly owner: number } | undefined
-  if (found === undefined) return []
-  const { owner } = found
-  const [at, id] = before ?? [Number.MAX_SAFE_INTEGER, 0]
-  const rarest = findRarest(search, owner, terms)
-  const source =
-    rarest === null
-      ? 'search_texts s INDEXED BY search_texts_by_time'
-      : `(SELECT DISTINCT text FROM search_words WHERE owner = ?1 AND word >= ?2 AND word < ?3) w
-         CROSS JOIN search_texts s ON s.id = w.text`
-  const edges: readonly SQLInputValue[] = rarest === null ? ['', ''] : rarest
+  return found === undefined ? null : { ...found, rarest: findRarest(search, found.owner, terms) }
+}
+
+/** The matches among the next candidates, and the last of these; null: there are no more. */
+function findTexts(
+  search: SearchStatements,
+  { owner, rarest }: SearchSource,
+  terms: SearchTerms,
+  [at, id]: SearchPlace,
+): { readonly hits: readonly SearchHit[]; readonly last: SearchPlace | null } {
+  const candidates = (rarest === null
+    ? search.newestTexts.all({ owner, at, id })
+    : search.textsWithWord.all({
+        owner,
+        at,
+        id,
+        from: rarest[0],
+        to: rarest[1],
+      })) as unknown as readonly { readonly id: number; readonly at: number }[]
   const patterns = [
     ...terms.words.map((word) => ` ${word} `),
     ...(terms.prefix === null ? [] : [` ${terms.prefix}`]),
   ]
-  const rows = search
-    .find(
-      `SELECT s.id, s.at, s.seq, t.id AS threadId, t.title, m.message_id AS messageId, m.role
-       FROM ${source} JOIN threads t ON t.thread = s.thread
-       LEFT JOIN messages m ON m.thread = s.thread AND m.seq = s.seq AND m.retired_seq IS NULL
-       WHERE s.owner = ?1 AND t.owner_id NOT IN ${nobodys} AND (s.at, s.id) < (?4, ?5)
-         AND (s.seq = 0 OR m.seq IS NOT NULL)
-         ${patterns.map((_, index) => `AND instr(s.words, ?${index + 7}) > 0`).join(' ')}
-       ORDER BY s.at DESC, s.id DESC LIMIT ?6 + 0`,
-    )
-    .all(owner, ...edges, at, id, limit, ...patterns) as unknown as readonly HitRow[]
-  return rows.map((row) => ({
-    place: [row.at, row.id],
-    threadId: row.threadId,
-    title: row.title,
-    message:
-      row.messageId === null || row.role === null ? null : { id: row.messageId, role: row.role },
-  }))
+  const rows = search.findMatches.all({
+    texts: JSON.stringify(candidates.map((text) => text.id)),
+    patterns: JSON.stringify(patterns),
+  }) as unknown as readonly HitRow[]
+  const last = candidates.length < checkedAtOnce ? undefined : candidates.at(-1)
+  return {
+    hits: rows.map((row) => ({
+      place: [row.at, row.id],
+      threadId: row.threadId,
+      title: row.title,
+      message:
+        row.messageId === null || row.role === null ? null : { id: row.messageId, role: row.role },
+    })),
+    last: last === undefined ? null : [last.at, last.id],
+  }
 }
 
 /** The key range of the term that the fewest texts contain; null: every term is in many. */
