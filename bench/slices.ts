@@ -95,6 +95,11 @@ const works: Readonly<Record<string, Work>> = {
   'a search that finds nothing': (holdfast) => holdfast.search({ ownerId, q: 'found nowhere' }),
   'a search for words that are in no text together': (holdfast) =>
     holdfast.search({ ownerId, q: 'look found' }),
+  [`a link to ${megabytes} MB`]: (holdfast) => holdfast.shares.create('long'),
+  'its revocation': async (holdfast) => {
+    const [link] = (await holdfast.shares.list('long')) ?? []
+    await holdfast.shares.revoke('long', link?.id ?? '')
+  },
   fork: (holdfast) => holdfast.threads.fork('long', { id: 'copy' }),
   'fork of a huge turn': (holdfast) => holdfast.threads.fork('turn', { id: 'copied-turn' }),
   [ownProcess]: ({ store }) => checkStore(store),

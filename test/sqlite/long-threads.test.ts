@@ -70,6 +70,42 @@ it('[OP7b OP5c] a long thread is exported, searched and deleted in many turns of
   await holdfast.close()
 })
 
+it('[OP7b FK5] a link to a long thread is revoked at once, and its copy deleted in many turns of the event loop', async () => {
+  const file = temporaryFile()
+  const store = openStore(file)
+  await writeLongThread(store, 'long', 3_000)
+  const open = (of: Store) =>
+    createHoldfast({ store: of, model: scriptedModel(() => []), recoverEveryMs: 0 })
+  const holdfast = open(store)
+  const share = async (): Promise<string> => {
+    const made = await holdfast.shares.create('long')
+    expect(made).toMatchObject({ kind: 'shared' })
+    return (await holdfast.shares.list('long'))?.[0]?.id ?? ''
+  }
+  const raw = openRaw(file)
+  const left = () =>
+    ['shares', 'share_messages'].map(
+      (table) => raw.prepare(`SELECT count(*) AS rows FROM ${table}`).get()?.['rows'],
+    )
+  const first = await share()
+  expect(left()).toEqual([1, 6_000])
+  expect(await turnsDuring(() => holdfast.shares.revoke('long', first))).toBeGreaterThan(3)
+  expect(left()).toEqual([0, 0])
+
+  // A process that dies meanwhile leaves the copy to the next, and nobody sees it.
+  const second = await share()
+  const revoking = store.shares?.remove('long', second).catch((error: unknown) => error)
+  await setImmediate()
+  await holdfast.close()
+  await store.close()
+  expect(await revoking).toMatchObject({ code: 'store-closed' })
+  expect(left()).not.toEqual([0, 0])
+  const next = openStore(file)
+  expect(await open(next).shares.messages(second)).toBeNull()
+  expect(await next.shares?.list('long')).toEqual([])
+  await expect.poll(left, { timeout: 20_000 }).toEqual([0, 0])
+})
+
 it('[OP7b OP5c] a process that dies while it deletes leaves nothing that anybody sees, and the next finishes', async () => {
   const file = temporaryFile()
   const store = openStore(file)

@@ -230,7 +230,7 @@ function* threadsOf(rows: Iterable<unknown>): Generator<ListedThread> {
 
 /**
  * `?` is the key of one thread, or null for all. Threads that are being deleted are left out
- * (`remove-thread.ts`). Written as `?` each time, because Node 22.13 cannot bind `?1` twice.
+ * (`remove-hidden.ts`). Written as `?` each time, because Node 22.13 cannot bind `?1` twice.
  */
 const ofThread = (table: string) => `WHERE ${table}.thread = ifnull(?, ${table}.thread)
   AND ${table}.thread NOT IN (SELECT thread FROM threads WHERE owner_id IN ${nobodys})`

@@ -28,7 +28,7 @@ const lastCounter = `max(
     coalesce((SELECT max(changed) FROM threads), 0))`
 
 /**
- * The owners of threads that are being deleted (`remove-thread.ts`) or not published yet (`stage-thread.ts`).
+ * The owners of threads that are being deleted (`remove-hidden.ts`) or not published yet (`stage-thread.ts`).
  * No user's id has a control character.
  */
 export const deletedOwner = '\u0001deleted'

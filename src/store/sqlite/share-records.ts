@@ -1,4 +1,3 @@
-import type { ThreadId } from '../../core/ids.ts'
 import {
   readShareNames,
   type SharedText,
@@ -6,13 +5,7 @@ import {
   toShareNames,
 } from '../share-records.ts'
 import type { AsyncConnection } from './connection.ts'
-import type { ShareStatements } from './share-sql.ts'
-
-/** Runs in the transaction that deletes the thread. */
-export function deleteThreadShares(statements: ShareStatements, threadId: ThreadId): void {
-  statements.deleteTextsOfThread.run(threadId)
-  statements.deleteSharesOfThread.run(threadId)
-}
+import { removeHidden } from './remove-hidden.ts'
 
 export function createSqliteShareRecords({
   read,
@@ -22,8 +15,7 @@ export function createSqliteShareRecords({
     begin: ({ id, threadId, at, most, unfinishedBefore: before }) =>
       write(({ readKey, shares }) => {
         if (readKey.get(threadId) === undefined) return 'no-thread'
-        shares.dropUnfinishedTexts.run({ threadId, before })
-        shares.dropUnfinished.run({ threadId, before })
+        shares.hideUnfinished.run({ threadId, before })
         if ((shares.countShares.get(threadId)?.count ?? 0) >= most) return 'full'
         shares.beginShare.run({ id, threadId, at })
         return 'begun'
@@ -61,11 +53,11 @@ export function createSqliteShareRecords({
       }),
     list: (threadId) =>
       read(({ shares }) => shares.listShares.all(threadId).map((row) => ({ ...row }))),
-    remove: (threadId, id) =>
-      write(({ shares }) => {
-        const exists = Number(shares.deleteShare.run({ id, threadId }).changes) > 0
-        if (exists) shares.deleteShareTexts.run(id)
-        return exists
-      }),
+    async remove(threadId, id) {
+      const hidden = await write(({ shares }) => shares.hideShare.run({ id, threadId }))
+      if (Number(hidden.changes) === 0) return false
+      await removeHidden({ read, write })
+      return true
+    },
   }
 }

@@ -4,6 +4,9 @@ import type { Share, ShareId, StoredShare } from '../../core/share.ts'
 import type { SharedText } from '../share-records.ts'
 import type { NamedParams, Statement } from './prepared-statement.ts'
 
+/** The thread of links that are being deleted: no id of a thread has a control character. */
+const deletedThread = '\u0001deleted'
+
 /**
  * All statements on the tables of links. A link counts only while its thread is the incarnation that it was
  * made of.
@@ -11,10 +14,8 @@ import type { NamedParams, Statement } from './prepared-statement.ts'
 const ofThread = 'JOIN threads t ON t.id = s.thread_id AND t.incarnation = s.incarnation'
 
 export const shareSql = {
-  dropUnfinishedTexts: `DELETE FROM share_messages WHERE share_id IN (SELECT id FROM shares
-    WHERE thread_id = :threadId AND seq IS NULL AND created_at < :before)`,
-  dropUnfinished:
-    'DELETE FROM shares WHERE thread_id = :threadId AND seq IS NULL AND created_at < :before',
+  hideUnfinished: `UPDATE shares SET thread_id = '${deletedThread}'
+    WHERE thread_id = :threadId AND seq IS NULL AND created_at < :before`,
   countShares: `SELECT count(*) AS count FROM shares s ${ofThread} WHERE s.thread_id = ?`,
   beginShare: `INSERT INTO shares (id, thread_id, incarnation, created_at)
     SELECT :id, id, incarnation, :at FROM threads WHERE id = :threadId`,
@@ -28,11 +29,12 @@ export const shareSql = {
     ORDER BY nth DESC`,
   listShares: `SELECT s.id, s.thread_id AS threadId, s.created_at AS createdAt, s.seq FROM shares s ${ofThread}
     WHERE s.thread_id = ? AND s.seq IS NOT NULL ORDER BY s.created_at DESC, s.id DESC`,
-  deleteShareTexts: 'DELETE FROM share_messages WHERE share_id = ?',
-  deleteShare: 'DELETE FROM shares WHERE id = :id AND thread_id = :threadId',
-  deleteTextsOfThread: `DELETE FROM share_messages WHERE share_id IN (
-    SELECT id FROM shares WHERE thread_id = ?)`,
-  deleteSharesOfThread: 'DELETE FROM shares WHERE thread_id = ?',
+  hideShare: `UPDATE shares SET thread_id = '${deletedThread}' WHERE id = :id AND thread_id = :threadId`,
+  hideSharesOfThread: `UPDATE shares SET thread_id = '${deletedThread}' WHERE thread_id = ?`,
+  findHiddenShare: `SELECT id FROM shares WHERE thread_id = '${deletedThread}' LIMIT 1`,
+  deleteSomeShareTexts: `DELETE FROM share_messages WHERE share_id = :id AND nth IN (
+    SELECT nth FROM share_messages WHERE share_id = :id LIMIT 20)`,
+  deleteHiddenShare: `DELETE FROM shares WHERE id = ? AND thread_id = '${deletedThread}'`,
 } as const
 
 export type ShareStatements = ReturnType<typeof prepareShareStatements>
@@ -43,10 +45,8 @@ export function prepareShareStatements(db: DatabaseSync) {
   const prepare = <Params extends readonly (string | number)[] | NamedParams, Row = never>(
     text: string,
   ) => db.prepare(text) as unknown as Statement<Params, Row>
-  type Unfinished = { threadId: ThreadId; before: number }
   return {
-    dropUnfinishedTexts: prepare<Unfinished>(shareSql.dropUnfinishedTexts),
-    dropUnfinished: prepare<Unfinished>(shareSql.dropUnfinished),
+    hideUnfinished: prepare<{ threadId: ThreadId; before: number }>(shareSql.hideUnfinished),
     countShares: prepare<[ThreadId], { count: number }>(shareSql.countShares),
     beginShare: prepare<{ id: ShareId; threadId: ThreadId; at: number }>(shareSql.beginShare),
     addText: prepare<{ id: ShareId; nth: number; body: string }>(shareSql.addText),
@@ -56,9 +56,10 @@ export function prepareShareStatements(db: DatabaseSync) {
     readShare: prepare<[ShareId], ShareRow>(shareSql.readShare),
     readShareTexts: prepare<[ShareId, before: number], SharedText>(shareSql.readShareTexts),
     listShares: prepare<[ThreadId], Share>(shareSql.listShares),
-    deleteShareTexts: prepare<[ShareId]>(shareSql.deleteShareTexts),
-    deleteShare: prepare<{ id: ShareId; threadId: ThreadId }>(shareSql.deleteShare),
-    deleteTextsOfThread: prepare<[ThreadId]>(shareSql.deleteTextsOfThread),
-    deleteSharesOfThread: prepare<[ThreadId]>(shareSql.deleteSharesOfThread),
+    hideShare: prepare<{ id: ShareId; threadId: ThreadId }>(shareSql.hideShare),
+    hideSharesOfThread: prepare<[ThreadId]>(shareSql.hideSharesOfThread),
+    findHiddenShare: prepare<[], { id: ShareId }>(shareSql.findHiddenShare),
+    deleteSomeShareTexts: prepare<{ id: ShareId }>(shareSql.deleteSomeShareTexts),
+    deleteHiddenShare: prepare<[ShareId]>(shareSql.deleteHiddenShare),
   }
 }

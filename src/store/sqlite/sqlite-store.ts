@@ -30,9 +30,9 @@ import type { LedgerStatements } from './ledger-statements.ts'
 import { createLongWrites } from './long-writes.ts'
 import { isHolderAlive, processHolder } from './process-holder.ts'
 import { createSqliteSource } from './read-rows.ts'
-import { deletionsFrom, hideThread, removeHidden } from './remove-thread.ts'
+import { deletionsFrom, hideThread, removeHidden } from './remove-hidden.ts'
 import { createSqliteSearch } from './search-index.ts'
-import { createSqliteShareRecords, deleteThreadShares } from './share-records.ts'
+import { createSqliteShareRecords } from './share-records.ts'
 import { isConflict, isLocked } from './sqlite-error.ts'
 import { createStaged, hideLeftovers } from './stage-thread.ts'
 import { writeCommit } from './write-commit.ts'
@@ -144,7 +144,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       const found = statements.readKey.get(id)
       if (found === undefined) return null
       const { thread, incarnation } = found
-      deleteThreadShares(statements.shares, id)
+      statements.shares.hideSharesOfThread.run(id)
       const messages = hideThread(statements, thread, createCounter(statements)())
       return { messages, incarnation }
     })

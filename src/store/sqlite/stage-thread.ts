@@ -13,7 +13,7 @@ import type { AsyncConnection } from './connection.ts'
 import { useFiles } from './file-records.ts'
 import { stagedOwner } from './ledger-sql.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
-import { hideThread } from './remove-thread.ts'
+import { hideThread } from './remove-hidden.ts'
 import { writeCalls } from './write-commit.ts'
 
 /** No fork takes this long: the process that staged the thread is dead. */

@@ -1,4 +1,5 @@
 import type { Seq } from '../../core/ids.ts'
+import type { ShareId } from '../../core/share.ts'
 import { drawMark } from '../place-evidence.ts'
 import type { AsyncConnection } from './connection.ts'
 import type { LedgerStatements, ThreadKey } from './ledger-statements.ts'
@@ -28,12 +29,21 @@ export function hideThread(
   return messages
 }
 
-/** Removes the rows of hidden threads. Two processes that do it at the same time do no harm. */
-export async function removeHidden(connection: AsyncConnection): Promise<void> {
+/**
+ * Removes the rows of hidden threads, and of hidden links, whose copies of a thread are as long as it is. Two processes
+ * that do it at the same time do no harm.
+ */
+export async function removeHidden(
+  connection: Pick<AsyncConnection, 'read' | 'write'>,
+): Promise<void> {
   for (;;) {
-    const found = await connection.read(({ findHidden }) => findHidden.get())
+    const found = await connection.read(
+      ({ shares, findHidden }) => shares.findHiddenShare.get() ?? findHidden.get(),
+    )
     if (found === undefined) return
-    while (!(await connection.write((statements) => removeSlice(statements, found.thread))));
+    const removeSlice = (statements: LedgerStatements) =>
+      'id' in found ? removeOfShare(statements, found.id) : removeOfThread(statements, found.thread)
+    while (!(await connection.write(removeSlice)));
   }
 }
 
@@ -51,14 +61,26 @@ export const deletionsFrom = (
   )
 
 /** False: there are more rows. */
-function removeSlice(statements: LedgerStatements, thread: ThreadKey): boolean {
-  const until = performance.now() + sliceMs
+function removeOfThread(statements: LedgerStatements, thread: ThreadKey): boolean {
   const { search } = statements
   const deletions = [() => deleteSomeTexts(search, thread), ...deletionsFrom(statements, thread, 0)]
+  if (!deleteSlice(deletions)) return false
+  deleteTextState(search, thread)
+  statements.deleteHidden.run(thread)
+  return true
+}
+
+/** The same. */
+function removeOfShare({ shares }: LedgerStatements, id: ShareId): boolean {
+  if (!deleteSlice([() => Number(shares.deleteSomeShareTexts.run({ id }).changes)])) return false
+  shares.deleteHiddenShare.run(id)
+  return true
+}
+
+function deleteSlice(deletions: readonly (() => number)[]): boolean {
+  const until = performance.now() + sliceMs
   for (const deleteSome of deletions) {
     while (deleteSome() > 0) if (performance.now() >= until) return false
   }
-  deleteTextState(search, thread)
-  statements.deleteHidden.run(thread)
   return true
 }
