@@ -76,6 +76,13 @@ const works: Readonly<Record<string, Work>> = {
   [`import of ${messages} short messages`]: take,
   [firstTurn]: (holdfast) => ask(holdfast, 'first-turn', lookOnce),
   [`a turn of ${megabytes} MB`]: (holdfast) => ask(holdfast, 'turn', lookAtAll),
+  [`a message in a thread of ${megabytes} MB`]: async (holdfast) => {
+    await holdfast.send({
+      threadId: 'long',
+      message: { id: 'u-last', parts: [{ type: 'text', text: 'And?' }] },
+    })
+    await holdfast.settled()
+  },
   [`edit of the first of ${messages} messages`]: (holdfast) => edit(holdfast),
   'its first version is shown again': (holdfast) => show(holdfast, 0),
   'its second version is shown again': (holdfast) => show(holdfast, 1),

@@ -6,7 +6,7 @@ import type { Message, Turn } from '../core/message.ts'
 import { findInterrupt } from '../core/queue.ts'
 import type { InputQueue } from '../core/queued-input.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { runPaced } from '../store/pacer.ts'
+import { bytesPerSlice, runPaced } from '../store/pacer.ts'
 import { isOtherThread } from '../core/thread-place.ts'
 import { type Append, planInSteps } from '../store/plan-commit.ts'
 import type { Page, ResultMode, Store } from '../store/store.ts'
@@ -378,7 +378,7 @@ async function readHistory(
       before,
       live: 'include',
       results: 'full',
-      maxBytes: historyBytesAtOnce,
+      maxBytes: bytesPerSlice,
     })
     messages.push(...(page?.messages ?? []))
     const hasMore = page?.hasMore === true && messages.length < longestHistory
@@ -387,5 +387,3 @@ async function readHistory(
   }
   return messages.toReversed()
 }
-
-const historyBytesAtOnce = 1_048_576

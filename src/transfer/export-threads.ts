@@ -12,7 +12,7 @@ import { isAnother } from '../core/thread-place.ts'
 import type { Page, Store, ThreadList } from '../store/store.ts'
 import { toVersionId } from '../core/versions.ts'
 import { readHidden } from './export-versions.ts'
-import { createPacer, type Pacer } from '../store/pacer.ts'
+import { bytesPerSlice, createPacer, type Pacer } from '../store/pacer.ts'
 import { projectChatMessage } from '../views/chat-message.ts'
 import { projectEntityRows } from '../views/entity-rows.ts'
 import { toIsoDate } from '../views/iso-date.ts'
@@ -81,7 +81,6 @@ async function* ownedBy(store: Store, ownerId: OwnerId): AsyncGenerator<ListedTh
 }
 
 const pageSize = 50
-const pageBytes = 1_048_576
 
 /** The messages of a thread in a format, oldest first, as `importThreads` reads them back. */
 export async function* exportThread(
@@ -193,7 +192,7 @@ async function* readForward(store: Store, threadId: ThreadId): AsyncGenerator<Me
       order: 'oldest-first',
       live: 'include',
       results: 'full',
-      maxBytes: pageBytes,
+      maxBytes: bytesPerSlice,
     })
     const found = page?.place?.incarnation ?? ''
     // Of a thread that was deleted meanwhile there is no more, whatever has its id now.

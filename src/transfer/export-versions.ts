@@ -2,6 +2,7 @@ import { toUserMessage } from '../core/fold-thread.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
 import { toVersionId } from '../core/versions.ts'
+import { bytesPerSlice } from '../store/pacer.ts'
 import type { Changes, Store, StoredChange } from '../store/store.ts'
 
 /** A message that is kept and not shown (VR1). */
@@ -18,7 +19,6 @@ export interface HiddenMessage {
 }
 
 const atOnce = 200
-const bytesAtOnce = 1_048_576
 
 /**
  * Every hidden version of a thread, oldest first. The history is read twice, in bounded pieces: only its end
@@ -89,7 +89,7 @@ function messageOf(change: StoredChange): Message | null {
 }
 
 async function* readHistory(store: Store, threadId: ThreadId): AsyncGenerator<StoredChange, void> {
-  const query = { threadId, limit: atOnce, results: 'full', maxBytes: bytesAtOnce } as const
+  const query = { threadId, limit: atOnce, results: 'full', maxBytes: bytesPerSlice } as const
   for (let after: Seq = 0; ;) {
     const read: Changes | null = await store.readChanges({ ...query, after })
     if (read === null) return

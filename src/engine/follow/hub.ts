@@ -4,6 +4,7 @@ import { canChangeQueue } from '../../core/queue.ts'
 import { isAnother, type ThreadPlace } from '../../core/thread-place.ts'
 import { jsonLength } from '../../store/omit-large-outputs.ts'
 import { isOtherHistory } from '../../store/place-evidence.ts'
+import { bytesPerSlice } from '../../store/pacer.ts'
 import type { ChangeNotification, Store, StoredSeq } from '../../store/store.ts'
 import { type Clock, systemClock, wait } from '../clock.ts'
 import {
@@ -66,10 +67,6 @@ export type ReadGate = <Result>(read: () => Promise<Result>) => Promise<Result>
 const openGate: ReadGate = (read) => read()
 
 const readAtOnce = 500
-/**
- * One read must be short: it is one slice of work between the requests of others, and one chunk in a socket's queue.
- */
-const bytesAtOnce = 262_144
 const readAgainMs = 250
 /** How long a follower may miss a change whose notification was lost because its process died. */
 const lookEveryMs = 5_000
@@ -92,14 +89,21 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
       after,
       limit: readAtOnce,
       results: 'bounded',
-      maxBytes: bytesAtOnce,
+      maxBytes: bytesPerSlice,
     })
     if (found === null) throw notFound()
     if (found.seq < after) {
       throw new HoldfastError('bad-request', `The thread ends at ${found.seq}, before ${after}.`)
     }
     const { changes, reached, incarnation = '' } = found
-    const frame = { after, seq: reached, changes, incarnation, bytes: bytesAtOnce, end: found.seq }
+    const frame = {
+      after,
+      seq: reached,
+      changes,
+      incarnation,
+      bytes: bytesPerSlice,
+      end: found.seq,
+    }
     const isChanged = reached === found.seq && changes.some(canChangeQueue)
     return isChanged ? { ...frame, queue: found.queue } : frame
   }

@@ -12,6 +12,7 @@ import type { Message, Part, Turn, TurnProgress } from '../../core/message.ts'
 import type { ThreadRecord } from '../../core/thread.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { isAnother } from '../../core/thread-place.ts'
+import { bytesPerSlice } from '../../store/pacer.ts'
 import type { Page, Store, StoredChange } from '../../store/store.ts'
 import { checkNames } from '../options/check-names.ts'
 import { pauseOf } from '../clock.ts'
@@ -97,9 +98,6 @@ export async function forkThread(
 const isOpen = (message: Message): message is Turn =>
   message.role === 'assistant' && message.progress.status !== 'ended'
 
-/** Read in pages, so that a long thread does not block the process (OP7). */
-const bytesAtOnce = 1_048_576
-
 /**
  * The visible messages up to the given one, oldest first; without it, up to the last that has ended. Null: another
  * version was shown meanwhile, or the thread was created again, and pages of two paths would be joined.
@@ -117,7 +115,7 @@ async function readPath(
   for (;;) {
     const page: Page | null = await store.readPage({
       ...{ threadId, limit: 200, before, live: 'include', results: 'full' },
-      maxBytes: bytesAtOnce,
+      maxBytes: bytesPerSlice,
     })
     // Somebody else may have created a thread under this id since its owner was checked.
     if (page === null || page.ownerId !== ownerId) return 'no-thread'

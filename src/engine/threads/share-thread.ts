@@ -6,6 +6,7 @@ import type { CallId, Seq, ThreadId } from '../../core/ids.ts'
 import { callsOf, isTurn, type Message } from '../../core/message.ts'
 import { filesInJson, filesInMessage } from '../../core/named-files.ts'
 import type { Share, ShareId } from '../../core/share.ts'
+import { bytesPerSlice } from '../../store/pacer.ts'
 import { attemptWhileStale } from '../../store/retry-while-stale.ts'
 import type { ShareRecords } from '../../store/share-records.ts'
 import type { Page } from '../../store/store.ts'
@@ -26,7 +27,6 @@ const mostShares = 50
 /** An unfinished copy older than this was left behind by a process that died. */
 const unfinishedMs = 3_600_000
 const messagesAtOnce = 100
-const bytesAtOnce = 1_048_576
 /**
  * A turn that ends while the thread is copied restarts the copy, so that the answer is in it; the last attempt goes
  * without it.
@@ -115,7 +115,7 @@ async function copyThread(
   for (;;) {
     const page: Page | null = await store.readPage({
       ...{ threadId, limit: messagesAtOnce, before: after, order: 'oldest-first' },
-      ...{ live: 'include', results: 'lazy', maxBytes: bytesAtOnce },
+      ...{ live: 'include', results: 'lazy', maxBytes: bytesPerSlice },
     })
     if (page === null) return null
     const from = (seq ??= page.seq)

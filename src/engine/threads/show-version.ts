@@ -11,6 +11,7 @@ import type { Engine } from '../engine.ts'
 import { createRunHooks } from '../telemetry/hooks.ts'
 import { toolboxOf } from '../agent/known-tools.ts'
 import { takeOver } from '../run/recover.ts'
+import { bytesPerSlice } from '../../store/pacer.ts'
 import { retryWhileStale } from '../../store/retry-while-stale.ts'
 import { findThread, type ThreadScope } from '../thread-scope.ts'
 
@@ -143,7 +144,7 @@ async function readLeft(
   for (let before: Seq | null = null; messages.length < hide.length;) {
     const limit = Math.min(atOnce, hide.length - messages.length)
     const query = { threadId, limit, before, live: 'include', results: 'lazy' } as const
-    const page = await store.readPage({ ...query, maxBytes: bytesAtOnce })
+    const page = await store.readPage({ ...query, maxBytes: bytesPerSlice })
     if (before === null && isRunning(page?.messages[0])) return page?.messages.slice(0, 1) ?? null
     if (page === null || page.seq !== seq || page.messages.length === 0) return null
     if (isAnother(incarnation, page.place?.incarnation ?? '')) return null
@@ -153,8 +154,6 @@ async function readLeft(
   }
   return messages
 }
-
-const bytesAtOnce = 1_048_576
 
 /** Calls whose effect is not undone by hiding them: they succeeded or may have, and are not repeatable (VR3). */
 async function findEffects(

@@ -1,4 +1,5 @@
 import type { ThreadId } from '../../core/ids.ts'
+import type { PausableWork } from '../../core/pausable-work.ts'
 import { toQueueText } from '../../core/queue.ts'
 import type { LeaseUse } from '../lease.ts'
 import { markOf } from '../place-evidence.ts'
@@ -20,11 +21,11 @@ import {
 import { type CommitKind, type CommitPart, hasPart } from './commit-statement.ts'
 import { toPlainText } from './statement.ts'
 
-/** The parameters of `commitStatement`, an array for each column. */
-export function commitValues(
+/** The parameters of `commitStatement`, an array for each column. Pauses between them: a commit may have 40,000 rows. */
+export function* commitValues(
   commits: readonly PlannedCommit[],
   kind: CommitKind,
-): readonly unknown[] {
+): PausableWork<readonly unknown[]> {
   const heads = commits.map((commit) => [
     ...headValues(commit),
     ...(hasPart(kind, 'thread') ? threadValues(commit) : []),
@@ -42,14 +43,19 @@ export function commitValues(
   )
   const headCount = headColumns.length + (hasPart(kind, 'thread') ? threadColumns.length : 0)
   const values = [...toArrays(heads, headCount), ...toArrays(batches, batchColumns.length)]
-  const add = (part: CommitPart, width: number, rows: (commit: PlannedCommit) => Rows) => {
-    if (hasPart(kind, part)) values.push(...toArrays(commits.flatMap(rows), width))
+  const add = function* (part: CommitPart, width: number, toRows: (commit: PlannedCommit) => Rows) {
+    if (!hasPart(kind, part)) return
+    const rows = commits.flatMap(toRows)
+    for (let column = 0; column < width; column++) {
+      yield
+      values.push(toColumn(rows, column))
+    }
   }
   // In the order of the statement's parts.
-  add('calls', callColumns.length, ({ append, calls }) =>
+  yield* add('calls', callColumns.length, ({ append, calls }) =>
     calls.map((row) => callValues(append.threadId, row)),
   )
-  add('changedMessages', changedColumns.length, (commit) =>
+  yield* add('changedMessages', changedColumns.length, (commit) =>
     commit.changedMessages.map((row) => [
       commit.append.threadId,
       row.id,
@@ -63,10 +69,10 @@ export function commitValues(
       toVersionsText(row.versions),
     ]),
   )
-  add('shownMessages', shownColumns.length, ({ append, shownMessages }) =>
+  yield* add('shownMessages', shownColumns.length, ({ append, shownMessages }) =>
     shownMessages.map((seq) => [append.threadId, seq]),
   )
-  add('newMessages', newColumns.length, (commit) =>
+  yield* add('newMessages', newColumns.length, (commit) =>
     commit.newMessages.map((row) => [
       commit.append.threadId,
       row.seq,
@@ -82,13 +88,13 @@ export function commitValues(
       toVersionsText(row.versions),
     ]),
   )
-  add('files', fileColumns.length, ({ append, files, queuedFiles }) =>
+  yield* add('files', fileColumns.length, ({ append, files, queuedFiles }) =>
     files.map((id) => [append.threadId, id, queuedFiles.includes(id)]),
   )
-  add('files', releasedColumns.length, ({ append, releasedFiles }) =>
+  yield* add('files', releasedColumns.length, ({ append, releasedFiles }) =>
     releasedFiles.map((id) => [append.threadId, id, append.events.at(-1)?.at ?? 0]),
   )
-  add('inputs', inputColumns.length, ({ append, inputs }) =>
+  yield* add('inputs', inputColumns.length, ({ append, inputs }) =>
     inputs.map(({ id, turnId }) => [append.threadId, id, turnId]),
   )
   return values
@@ -144,7 +150,9 @@ const withPlainTitles = (commit: PlannedCommit): Parameters<typeof toTitleNote>[
 
 /** Rows as one array for each column. */
 export const toArrays = (rows: Rows, width: number): unknown[][] =>
-  Array.from({ length: width }, (_, column) => rows.map((row) => row[column]))
+  Array.from({ length: width }, (_, column) => toColumn(rows, column))
+
+const toColumn = (rows: Rows, column: number): unknown[] => rows.map((row) => row[column])
 
 /** The fence that the thread must have, or with `acquire` may have. */
 const fenceOf = (use: LeaseUse | undefined): number | null =>

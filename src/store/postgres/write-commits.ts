@@ -1,5 +1,6 @@
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { OwnerId, ThreadId } from '../../core/ids.ts'
+import { type PausableWork, runToEnd } from '../../core/pausable-work.ts'
 import { isLong, toRefusal } from '../commit-group.ts'
 import { type Appended, judgeAppend, newThreadHead } from '../lease.ts'
 import { createPacer, runPaced } from '../pacer.ts'
@@ -53,9 +54,10 @@ export function createCommitWriter(
 
     const writeOnce = async (group: readonly PlannedCommit[]): Promise<void> => {
       const kind = kindOf(group)
-      const values = commitValues(group, kind)
       const isOneLong = group.length === 1 && isLong(group)
-      const encoded = isLong(group) ? await runPaced(encodeLists(values), createPacer()) : values
+      const encoded = isLong(group)
+        ? await runPaced(encodeValues(group, kind), createPacer())
+        : runToEnd(commitValues(group, kind))
       const rows = await (isOneLong ? runLong : run)<CommitRow>(statements[kind], encoded)
       const byThread = new Map(rows.map((row) => [row.id, row]))
       for (const commit of group) {
@@ -153,6 +155,13 @@ export function createCommitWriter(
     }
     return commits.map((commit) => results.get(commit) ?? { kind: 'busy' })
   }
+}
+
+function* encodeValues(
+  commits: readonly PlannedCommit[],
+  kind: CommitKind,
+): PausableWork<readonly unknown[]> {
+  return yield* encodeLists(yield* commitValues(commits, kind))
 }
 
 const isTemporaryFault = (error: unknown): boolean =>

@@ -1,5 +1,5 @@
 /** How long the database may be used in one turn of the event loop. */
-const sliceMs = 8
+const sliceMs = 5
 
 /**
  * SQLite's calls are synchronous, so code that reads page after page never leaves the microtask queue: an
