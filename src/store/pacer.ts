@@ -1,7 +1,7 @@
 import type { PausableWork } from '../core/pausable-work.ts'
 
 /** How long work may block the event loop at a time. */
-const sliceMs = 5
+export const sliceMs = 5
 
 /** How much of a thread is read at once by work that may read all of it: about a slice, to read and fold it (OP7). */
 export const bytesPerSlice = 262_144

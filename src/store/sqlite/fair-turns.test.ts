@@ -7,9 +7,9 @@ describe('turns at the database', () => {
     let at = 0
     const takeTurn = createFairTurns(() => at)
     expect(takeTurn()).toBeUndefined()
-    at = 7
+    at = 4
     expect(takeTurn()).toBeUndefined()
-    at = 8
+    at = 5
     const waits = takeTurn()
     expect(waits).toBeInstanceOf(Promise)
     let others = 0

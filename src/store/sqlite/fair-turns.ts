@@ -1,5 +1,4 @@
-/** How long the database may be used in one turn of the event loop. */
-const sliceMs = 5
+import { sliceMs } from '../pacer.ts'
 
 /**
  * SQLite's calls are synchronous, so code that reads page after page never leaves the microtask queue: an
