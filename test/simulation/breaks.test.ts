@@ -29,9 +29,25 @@ type Break = Omit<Partial<SimulationOptions>, 'seed'>
 const mostSeeds = 3_000
 const timeoutMs = 180_000
 
-/** The first seed that shows this rule to be broken, in these words. */
-async function findSeed(broken: Break, rule: string, words: RegExp): Promise<number | undefined> {
-  for (let seed = 1; seed <= mostSeeds; seed++) {
+/** Seeds that have found what is found seldom. They are tried first; any other would do. */
+const foundSeldom: Readonly<Record<string, number>> = {
+  'a store that takes writes from those who come back late': 298,
+  'an engine that tells the model that what was shown was said twice, so that it is repeated': 458,
+  'a store that does not show again what it is told to': 76,
+  'a store that forgets what joined a turn, and what was withdrawn': 110,
+  'an engine that repeats what must not be repeated': 69,
+  'a store that forgets what waits': 59,
+}
+
+/** A seed that shows this rule to be broken, in these words. */
+async function findSeed(
+  broken: Break,
+  rule: string,
+  words: RegExp,
+  first = 1,
+): Promise<number | undefined> {
+  for (let nth = 0; nth <= mostSeeds; nth++) {
+    const seed = nth === 0 ? first : nth
     const { violations } = await simulate({ openStore: stores.memory, ...broken, seed })
     const isIt = violations.some((found) => found.rule === rule && words.test(found.message))
     if (isIt) return seed
@@ -375,11 +391,16 @@ const breaks: readonly (readonly [rule: string, what: string, broken: Break, wor
 describe('the simulation', () => {
   it.each(breaks.map(([rule, what, broken, words = /./]) => [rule, what, broken, words] as const))(
     'turns red for %s on %s',
-    async (rule, _what, broken, words) => {
-      expect(await findSeed(broken, rule, words)).toBeTypeOf('number')
+    async (rule, what, broken, words) => {
+      expect(await findSeed(broken, rule, words, foundSeldom[what])).toBeTypeOf('number')
     },
     timeoutMs,
   )
+
+  it('remembers seeds of breaks that there are', () => {
+    const all = new Set(breaks.map(([, what]) => what))
+    expect(Object.keys(foundSeldom).filter((what) => !all.has(what))).toEqual([])
+  })
 
   it('has a break for every rule that it checks', () => {
     const sources = [...readFiles('src/testing/simulation/*.ts').values()].join('\n')
