@@ -29,7 +29,7 @@ export const pageRules: readonly StoreRule[] = [
     claim:
       'returns the whole thread once in pages of every size, in both orders, with turns broken off anywhere',
     async check({ open }) {
-      for (let seed = 200; seed < 208; seed++) {
+      for (let seed = 200; seed < 204; seed++) {
         const shape = seed % 2 === 0 ? 'any' : 'crashed'
         const ledger = randomLedger(seed, { turns: 5, shape })
         const store = await open()
