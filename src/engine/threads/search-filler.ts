@@ -35,9 +35,10 @@ const bytesAtOnce = 65_536
  * How much a search waits for, in words of texts that are stored: about a second, in which some thousand messages are
  * read. Not measured by the clock, so that what a search finds does not depend on how busy the machine is.
  */
-const mostCost = 300_000
-/** What a read costs beside its words, in words. */
+const mostCost = 200_000
+/** What a read and a text cost beside their words, in words. */
 const costOfRead = 200
+const costOfText = 10
 /** The rest between two portions while nobody waits for them. */
 const restMs = 5
 
@@ -222,7 +223,7 @@ async function readThread(
     const to = changes.reached
     await index.addTexts({ threadId, incarnation, from, to, texts: [...texts.values()] })
     let cost = costOfRead
-    for (const { words } of texts.values()) cost += words.length
+    for (const { words } of texts.values()) cost += words.length + costOfText
     if (!(await onPortion(cost))) return false
     if (to >= changes.seq) return true
     from = to
