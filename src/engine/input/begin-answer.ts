@@ -17,6 +17,7 @@ import { noModel } from '../agent/no-model.ts'
 import type { Begin, Engine, Work } from '../engine.ts'
 import { takeOver } from '../run/recover.ts'
 import { stopRun } from '../run/stop.ts'
+import { enterLongEdit, type Leave } from '../threads/long-edits.ts'
 import { planHiding } from '../threads/show-version.ts'
 import { enqueue, idTaken, type QueuedResult } from './queue-input.ts'
 import type { SentBefore } from './sent-before.ts'
@@ -51,7 +52,7 @@ export interface AnswerPlan {
   readonly queue: InputQueue
   readonly last: Message | undefined
   /** The replaced messages, newest first, and the seq of the message before them. */
-  readonly replaced: { readonly messages: readonly Message[]; readonly after: Seq } | null
+  readonly replaced: { readonly path: readonly MessageVersion[]; readonly after: Seq } | null
   /** The versions of the answer. */
   readonly versionOf?: readonly MessageVersion[]
   readonly replyTo: MessageId | null
@@ -77,13 +78,14 @@ export interface AnswerRequest {
 export async function beginAnswer(
   engine: Engine,
   { threadId, create, whenBusy, toInput }: AnswerRequest,
-  plan: () => Promise<AnswerPlan | SendResult | null>,
+  /** `onLong` is to be waited for before a long thread is read. */
+  plan: (onLong: () => Promise<void>) => Promise<AnswerPlan | SendResult | null>,
   work?: WorkFor,
 ): Promise<SendResult> {
   if (work === undefined && !engine.agents.canAnswer) throw noModel()
   const recorded = work === undefined ? {} : ({ recorded: true } as const)
-  return retryInLine(engine, threadId, async (): Promise<SendResult | 'stale'> => {
-    const planned = await plan()
+  const attempt = async (onLong: () => Promise<void>): Promise<SendResult | 'stale'> => {
+    const planned = await plan(onLong)
     if (planned === null) return 'stale'
     if ('kind' in planned) return planned
     const { last, replaced, replyTo, seq, incarnation, ownerId, choices, queue } = planned
@@ -117,9 +119,7 @@ export async function beginAnswer(
     const turnId = engine.newMessageId()
     const before: readonly NewEvent[] = [
       ...(left === null ? [] : planTurnEnd(left, endingOf(left, planned), at)),
-      ...(replaced === null
-        ? []
-        : [planHiding(replaced.messages.toReversed(), replaced.after, at)]),
+      ...(replaced === null ? [] : [planHiding(replaced.path.toReversed(), replaced.after, at)]),
       ...planned.events,
     ]
     const started = withDefined(
@@ -157,6 +157,13 @@ export async function beginAnswer(
     }
     if (result.kind === 'stale') return result.kind
     throw new HoldfastError('store-failed', `The message could not be stored: ${result.kind}.`)
+  }
+  return retryInLine(engine, threadId, async () => {
+    let leave: Leave | undefined
+    const onLong = async () => {
+      leave = await enterLongEdit(engine.store)
+    }
+    return attempt(onLong).finally(() => leave?.())
   })
 }
 

@@ -8,6 +8,7 @@ import { withDefined } from '../../core/with-defined.ts'
 import { parseUserParts } from '../../protocol/chat-body.ts'
 import { checkNames } from '../options/check-names.ts'
 import { endFromOutside } from '../run/end-from-outside.ts'
+import type { Store } from '../../store/store.ts'
 import type { Engine } from '../engine.ts'
 import { noModel } from '../agent/no-model.ts'
 import { checkRoom } from './queue-input.ts'
@@ -157,11 +158,20 @@ async function findInput(
   const isTaken =
     (await store.readMessage(threadId, messageId, 'lazy')) !== null ||
     (store.findInput === undefined
-      ? (await readDownTo(store, threadId, isJoined, async () => false))?.found === true
+      ? await isAmongNewest(store, threadId, isJoined)
       : typeof (await store.findInput(threadId, messageId))?.turnId === 'string')
   throw isTaken
     ? new HoldfastError('input-taken', 'This message is no longer queued: its turn has begun.')
     : new HoldfastError('message-not-found', 'This thread has no such queued message.')
+}
+
+async function isAmongNewest(
+  store: Store,
+  threadId: ThreadId,
+  fits: (message: Message) => boolean,
+): Promise<boolean> {
+  const read = await readDownTo(store, threadId, fits, { exists: async () => false })
+  return read !== null && read !== 'stale' && read.found !== null
 }
 
 function partsAfter(

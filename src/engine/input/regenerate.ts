@@ -28,14 +28,18 @@ export async function regenerate(engine: Engine, request: RegenerateRequest): Pr
   const { offer, options } = engine
   const chosen =
     request.choices === undefined ? undefined : await fitChoices(engine, request.choices)
-  return beginAnswer(engine, { threadId, whenBusy }, async () => {
+  return beginAnswer(engine, { threadId, whenBusy }, async (onLong) => {
     const fits = (message: Message) =>
       message.role === 'assistant' &&
       (messageId === undefined || message.id === messageId || message.replyTo === messageId)
-    const read = await readDownTo(engine.store, threadId, fits)
+    const exists = async () =>
+      messageId === undefined ||
+      (await engine.store.readMessage(threadId, messageId, 'lazy')) !== null
+    const read = await readDownTo(engine.store, threadId, fits, { exists, onLong })
+    if (read === 'stale') return null
     if (read === null || isOther(read.ownerId, ownerId)) return { kind: 'no-thread' }
-    const turn = read.messages.at(-1)
-    if (!read.found || turn?.role !== 'assistant') {
+    const turn = read.found?.message
+    if (turn?.role !== 'assistant') {
       throw new HoldfastError('message-not-found', 'There is no answer to regenerate.')
     }
     if (!read.isOneRead) return null
@@ -53,7 +57,7 @@ export async function regenerate(engine: Engine, request: RegenerateRequest): Pr
       seq: read.seq,
       incarnation: read.incarnation,
       queue: read.queue,
-      last: read.messages[0],
+      last: read.newest[0],
       replaced: read,
       versionOf: earlierVersions(turn),
       replyTo,

@@ -10,7 +10,7 @@ import { fitChoices } from '../agent/choices.ts'
 import type { Engine } from '../engine.ts'
 import { isOther, type ThreadScope } from '../thread-scope.ts'
 import { type NewThreadRequest, toNewThread } from '../threads/new-thread.ts'
-import { readDownTo } from '../threads/read-latest.ts'
+import { type ReadDown, readDownTo } from '../threads/read-latest.ts'
 import { toGivenJson } from '../to-json.ts'
 import { beginAnswer, type SendResult, type WorkFor } from './begin-answer.ts'
 import { findQueued, idTaken } from './queue-input.ts'
@@ -91,7 +91,7 @@ export async function send(
       ...(create === undefined ? {} : { create }),
       ...(isEdit || work !== undefined ? {} : { toInput }),
     },
-    async () => {
+    async (onLong) => {
       const { id } = message
       const at = engine.clock.now()
       const replyTo = id
@@ -112,14 +112,15 @@ export async function send(
         isEdit && (await store.readMessage(threadId, target, 'lazy')) !== null
       const fits = (other: Message) =>
         isMessage(target)(other) || (!isEdit && hasJoined(other, target))
-      const read = await readDownTo(store, threadId, fits, exists)
+      const read = await readDownTo(store, threadId, fits, { exists, onLong })
+      if (read === 'stale') return null
       if (read === null || isOther(read.ownerId, ownedBy)) return { kind: 'no-thread' }
       const waiting = { id, parts: content.parts }
-      const queued = findQueued(read.queue, waiting, turnOf(read.messages[0]), read)
+      const queued = findQueued(read.queue, waiting, turnOf(read.newest[0]), read)
       if (queued !== undefined && (isEdit || work !== undefined)) throw idTaken()
       if (queued !== undefined) return queued
-      if (read.found && replaces === undefined) {
-        const again = repeated(read.messages, waiting)
+      if (read.found !== null && replaces === undefined) {
+        const again = repeated(read.newest, waiting)
         if (again !== undefined) return again
         // The message was written between two pages of the read, so its answer is in neither.
         if (!read.isOneRead) return null
@@ -128,38 +129,37 @@ export async function send(
           'A message with this id was stored without an answer.',
         )
       }
-      if (!read.found && (replaces === undefined || replaces === id)) {
+      if (read.found === null && (replaces === undefined || replaces === id)) {
         const before = await findSentBefore(store, threadId, waiting, read.seq)
         if (before !== undefined) return before === 'stale' ? null : before
       }
       // A client that sends its last message again names it as its own replacement.
-      if (!read.found && replaces !== undefined && replaces !== message.id) {
+      if (read.found === null && replaces !== undefined && replaces !== message.id) {
         throw new HoldfastError('message-not-found', 'The message to replace does not exist.')
       }
       await admit(read.ownerId)
-      if (read.found && replaces === message.id) {
-        const live = joined(read.messages, message, chosen)
+      if (read.found !== null && replaces === message.id) {
+        const live = joined(read.found.message, read.newest[0], message, chosen)
         if (live !== undefined) return live
       }
-      const old = replaces === undefined || !read.found ? undefined : read.messages.at(-1)
+      const old = replaces === undefined ? undefined : read.found?.message
       // The messages before it may come from another read: then its position is not known.
       if (old !== undefined && !read.isOneRead) return null
       const { ownerId, seq, incarnation, queue } = read
       const place = { ownerId, choices: chosen, seq, incarnation, queue, replyTo }
-      const answers = read.messages.slice(0, -1)
-      const answer = answers.at(-1)
+      const answer = read.found?.next
       // An edit that changes nothing regenerates the answer, and the message stays as it is.
       if (old !== undefined && answer?.role === 'assistant' && isSameContent(old, content)) {
-        const replaced = { messages: answers, after: old.seq }
+        const replaced = { path: read.path.slice(0, -1), after: old.seq }
         const versionOf = earlierVersions(answer)
-        return { ...place, last: answers[0], replaced, versionOf, events: [], history: null }
+        return { ...place, last: read.newest[0], replaced, versionOf, events: [], history: null }
       }
       return {
         ...place,
-        last: read.messages[0],
+        last: read.newest[0],
         replaced: old === undefined ? null : read,
         events: [old === undefined ? added : { ...added, versionOf: earlierVersions(old) }],
-        history: isWholeHistory(read) ? read.messages.toReversed() : null,
+        history: isWholeHistory(read) ? read.newest.toReversed() : null,
       }
     },
     work,
@@ -174,11 +174,5 @@ const isSameContent = (
   JSON.stringify([stored.parts, stored.metadata]) === JSON.stringify([parts, metadata])
 
 /** Whether the read contains the whole thread, with every result: then the prompt needs no second read. */
-const isWholeHistory = (read: {
-  readonly messages: readonly Message[]
-  readonly isOneRead: boolean
-  readonly isWhole: boolean
-}): boolean =>
-  read.isWhole &&
-  read.isOneRead &&
-  read.messages.every((message) => message.role !== 'assistant' || !hasOmittedOutput(message))
+const isWholeHistory = ({ isWhole, newest }: ReadDown): boolean =>
+  isWhole && newest.every((message) => message.role !== 'assistant' || !hasOmittedOutput(message))

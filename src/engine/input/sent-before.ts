@@ -30,13 +30,12 @@ export const isMessage =
 
 /** An edit that changes nothing, while the answer to it is being produced (RS5). */
 export function joined(
-  newestFirst: readonly Message[],
+  stored: Message,
+  turn: Message | undefined,
   { id, parts }: Pick<NewInput, 'id' | 'parts'>,
   choices: Json | undefined,
 ): SentBefore | undefined {
-  const stored = newestFirst.find(isMessage(id))
-  const turn = newestFirst[0]
-  if (stored === undefined || stored.role === 'assistant' || turn?.role !== 'assistant') return
+  if (stored.role === 'assistant' || turn?.role !== 'assistant') return
   if (turn.replyTo !== id || turn.progress.status !== 'running') return
   const isSame = JSON.stringify([stored.parts, turn.choices]) === JSON.stringify([parts, choices])
   return isSame ? { kind: 'joined', turnId: turn.id, after: turn.seq - 1 } : undefined

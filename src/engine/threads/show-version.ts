@@ -1,10 +1,11 @@
 import type { NewEvent, NewThreadEvent } from '../../core/event.ts'
 import { type MessageId, parseThreadId, type Seq, type ThreadId } from '../../core/ids.ts'
-import { callsOf, type Message, type Turn } from '../../core/message.ts'
+import { callsOf, type Turn } from '../../core/message.ts'
 import { planTurnEnd } from '../../core/plan-turn-end.ts'
 import { type MessageVersion, toVersionId } from '../../core/versions.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import { isAnother } from '../../core/thread-place.ts'
+import type { ThreadRecord } from '../../core/thread.ts'
 import type { VersionPath } from '../../store/version-path.ts'
 import { pacerOf, pauseOf } from '../clock.ts'
 import type { Engine } from '../engine.ts'
@@ -14,6 +15,7 @@ import { takeOver } from '../run/recover.ts'
 import { bytesPerSlice } from '../../store/pacer.ts'
 import { retryWhileStale } from '../../store/retry-while-stale.ts'
 import { findThread, type ThreadScope } from '../thread-scope.ts'
+import { enterLongEdit, longEditMessages } from './long-edits.ts'
 
 /** A call whose effect remains although it is no longer visible (VR3). */
 export interface LastingEffect {
@@ -71,22 +73,15 @@ export async function showVersion(
   if (typeof target !== 'string' || target === '') {
     throw new HoldfastError('bad-id', 'The id of a version is a string.')
   }
-  return retryWhileStale(pauseOf(clock), async (): Promise<ShowResult | 'stale'> => {
-    const [found, path] = await Promise.all([
-      findThread(store, threadId, scope),
-      store.readPath(threadId, target),
-    ])
-    if (found === null) return { kind: 'no-thread' }
+  const attempt = async (found: ThreadRecord): Promise<ShowResult | 'stale'> => {
+    const path = await store.readPath(threadId, target)
     if (path === null) return { kind: 'no-message' }
     const left = await readLeft(engine, threadId, path)
     if (left === null) return 'stale'
+    const { open, effects } = left
     const { id: messageId } = path.wanted
     const wanted = { messageId, version: toVersionId(path.wanted.role, path.wanted) }
     if (path.show.length === 0) return { kind: 'shown', ...wanted, seq: path.seq, effects: [] }
-    const open = left.find(
-      (message): message is Turn =>
-        message.role === 'assistant' && message.progress.status !== 'ended',
-    )
     if (open?.progress.status === 'running') {
       // Its process may be dead. Then the turn is taken over, and ends at some point.
       await takeOver(engine, threadId)
@@ -97,7 +92,6 @@ export async function showVersion(
       return found.seq === path.seq ? { kind: 'run-active', turnId: open.id } : 'stale'
     }
     const { ownerId, seq: expectedSeq, incarnation } = path
-    const effects = await findEffects(engine, ownerId, threadId, left)
     const at = clock.now()
     const ending = { kind: 'superseded', by: 'show' } as const
     const events: readonly NewEvent[] = [
@@ -121,38 +115,64 @@ export async function showVersion(
       default:
         throw new HoldfastError('store-failed', `The version could not be shown: ${result.kind}.`)
     }
+  }
+  return retryWhileStale(pauseOf(clock), async () => {
+    const found = await findThread(store, threadId, scope)
+    if (found === null) return { kind: 'no-thread' }
+    // A thread has no more messages than events.
+    const leave = found.seq > longEditMessages ? await enterLongEdit(store) : undefined
+    return attempt(found).finally(leave)
   })
 }
 
 /** The number of messages read at once. */
 const atOnce = 100
 
-const isRunning = (message: Message | undefined): boolean =>
-  message?.role === 'assistant' && message.progress.status === 'running'
+/** What matters of the messages that become hidden. */
+interface Left {
+  /** The turn that has not ended. */
+  readonly open: Turn | undefined
+  readonly effects: readonly LastingEffect[]
+}
 
 /**
- * The messages that become hidden, newest first; null if the thread has changed since the path was read. If the newest is
- * a turn that runs, it alone is enough to refuse, and the rest would be stale before it is read.
+ * Reads the messages that become hidden, and keeps none of them: they may be a whole long thread (OP7). Null if the thread
+ * has changed since the path was read. If the newest is a turn that runs, it alone is enough to refuse, and the rest would
+ * be stale before it is read.
  */
 async function readLeft(
-  { store }: Engine,
+  engine: Engine,
   threadId: ThreadId,
-  { seq, incarnation = '', hide }: VersionPath,
-): Promise<readonly Message[] | null> {
-  const messages: Message[] = []
+  { ownerId, seq, incarnation = '', hide }: VersionPath,
+): Promise<Left | null> {
+  const effects: LastingEffect[] = []
   const first = hide[0]?.seq ?? 0
-  for (let before: Seq | null = null; messages.length < hide.length;) {
-    const limit = Math.min(atOnce, hide.length - messages.length)
+  const pace = pacerOf(engine.clock)
+  let open: Turn | undefined
+  let read = 0
+  for (let before: Seq | null = null; read < hide.length;) {
+    const limit = Math.min(atOnce, hide.length - read)
     const query = { threadId, limit, before, live: 'include', results: 'lazy' } as const
-    const page = await store.readPage({ ...query, maxBytes: bytesPerSlice })
-    if (before === null && isRunning(page?.messages[0])) return page?.messages.slice(0, 1) ?? null
-    if (page === null || page.seq !== seq || page.messages.length === 0) return null
+    const page = await engine.store.readPage({ ...query, maxBytes: bytesPerSlice })
+    if (page === null) return null
+    const [newest] = page.messages
+    if (before === null && newest?.role === 'assistant' && newest.progress.status === 'running') {
+      return { open: newest, effects: [] }
+    }
+    if (page.seq !== seq || newest === undefined) return null
     if (isAnother(incarnation, page.place?.incarnation ?? '')) return null
-    messages.push(...page.messages)
+    for (const message of page.messages) {
+      if (message.role !== 'assistant') continue
+      if (message.progress.status !== 'ended') open ??= message
+      await pace()
+      effects.push(...(await findEffects(engine, ownerId, threadId, message)).toReversed())
+    }
+    read += page.messages.length
     before = page.messages.at(-1)?.seq ?? null
     if ((before ?? 0) < first) return null
   }
-  return messages
+  // Read from the newest on.
+  return { open, effects: effects.reverse() }
 }
 
 /** Calls whose effect is not undone by hiding them: they succeeded or may have, and are not repeatable (VR3). */
@@ -160,23 +180,16 @@ async function findEffects(
   engine: Engine,
   ownerId: string,
   threadId: ThreadId,
-  left: readonly Message[],
+  turn: Turn,
 ): Promise<readonly LastingEffect[]> {
-  const effects: LastingEffect[] = []
-  const pace = pacerOf(engine.clock)
-  for (const turn of left.toReversed()) {
-    if (turn.role !== 'assistant') continue
-    await pace()
-    const done = [...callsOf(turn)].flatMap(({ id, name, state, providerExecuted }) =>
-      providerExecuted !== true && (state === 'succeeded' || state === 'unknown')
-        ? [{ messageId: turn.id, toolCallId: id, name, state }]
-        : [],
-    )
-    if (done.length === 0) continue
-    const isRepeatable = await repeatability(engine, { ownerId, threadId, turnId: turn.id }, turn)
-    effects.push(...done.filter(({ name }) => !isRepeatable(name)))
-  }
-  return effects
+  const done = [...callsOf(turn)].flatMap(({ id, name, state, providerExecuted }) =>
+    providerExecuted !== true && (state === 'succeeded' || state === 'unknown')
+      ? [{ messageId: turn.id, toolCallId: id, name, state }]
+      : [],
+  )
+  if (done.length === 0) return done
+  const isRepeatable = await repeatability(engine, { ownerId, threadId, turnId: turn.id }, turn)
+  return done.filter(({ name }) => !isRepeatable(name))
 }
 
 /** If the agent cannot be resolved, no tool counts as repeatable: better one warning too many. */
