@@ -116,13 +116,13 @@ export interface Limits {
    */
   readonly followers: number
   /**
-   * Imports and forks of one owner at once, in this process: each uses much memory. More is 429.
+   * Imports and forks of one owner at once, in this process: each may hold all of a long thread, some 150 MB. More is 429.
    * @default 6
    */
   readonly jobsPerOwner: number
   /**
    * Imports and forks of all owners together.
-   * @default 24
+   * @default 8
    */
   readonly jobs: number
   /**
@@ -158,7 +158,7 @@ export const defaultLimits: Limits = {
   followersPerOwner: 5_000,
   followers: 20_000,
   jobsPerOwner: 6,
-  jobs: 24,
+  jobs: 8,
   transfersPerOwner: 100,
   transfers: 2_000,
   unreadBytesPerOwner: 33_554_432,

@@ -53,7 +53,7 @@ export const limitRules: OptionTable<Limits> = {
   followersPerOwner: wholeNumber(1, most, '5,000'),
   followers: wholeNumber(1, most, '20,000'),
   jobsPerOwner: wholeNumber(1, 1_000, '6'),
-  jobs: wholeNumber(1, 1_000, '24'),
+  jobs: wholeNumber(1, 1_000, '8'),
   transfersPerOwner: wholeNumber(1, 1_000_000, '100'),
   transfers: wholeNumber(1, 1_000_000, '2,000'),
   unreadBytesPerOwner: wholeNumber(1, most, '33,554,432'),
