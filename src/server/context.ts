@@ -1,3 +1,4 @@
+import { createFairGate, type FairGate } from '../core/fair-gate.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import { parseThreadId, type ThreadId } from '../core/ids.ts'
 import type { ThreadRecord } from '../core/thread.ts'
@@ -26,6 +27,8 @@ export interface ServerContext {
   readonly runs: OwnerCounter
   /** Imports and forks. */
   readonly jobs: OwnerCounter
+  /** Large imports, once their bodies are read. */
+  readonly largeImports: FairGate
   /** Uploads and downloads of files. */
   readonly transfers: OwnerCounter
   readonly saving: SavingWatch
@@ -48,6 +51,7 @@ export function createServerContext(holdfast: Holdfast, options: HandlerOptions)
     followers: createOwnerCounter(limits.followersPerOwner, 'streams', limits.followers),
     runs: createOwnerCounter(limits.runsPerOwner, 'runs'),
     jobs: createOwnerCounter(limits.jobsPerOwner, 'imports or forks', limits.jobs),
+    largeImports: createFairGate(2),
     transfers: createOwnerCounter(limits.transfersPerOwner, 'files', limits.transfers),
     saving: createSavingWatch(holdfast),
     inFlight,

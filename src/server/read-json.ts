@@ -23,7 +23,7 @@ export async function readText(
   request: Request,
   maxBytes: number,
   types: RegExp,
-): Promise<readonly string[] | null> {
+): Promise<string[] | null> {
   const type = request.headers.get('content-type')
   if (type === null ? hasBody(request) : !types.test(type)) {
     throw unsupported('Send the body as "content-type: application/json".')

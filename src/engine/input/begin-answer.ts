@@ -1,3 +1,4 @@
+import type { Leave } from '../../core/fair-gate.ts'
 import { type NewEvent, numberEvents } from '../../core/event.ts'
 import { foldThread } from '../../core/fold-thread.ts'
 import { emptyTurn, foldTurn } from '../../core/fold-turn.ts'
@@ -17,7 +18,7 @@ import { noModel } from '../agent/no-model.ts'
 import type { Begin, Engine, Work } from '../engine.ts'
 import { takeOver } from '../run/recover.ts'
 import { stopRun } from '../run/stop.ts'
-import { enterLongEdit, type Leave } from '../threads/long-edits.ts'
+import { enterLongEdit } from '../threads/long-edits.ts'
 import { planHiding } from '../threads/show-version.ts'
 import { enqueue, idTaken, type QueuedResult } from './queue-input.ts'
 import type { SentBefore } from './sent-before.ts'
@@ -161,7 +162,7 @@ export async function beginAnswer(
   return retryInLine(engine, threadId, async () => {
     let leave: Leave | undefined
     const onLong = async () => {
-      leave = await enterLongEdit(engine.store)
+      leave = await enterLongEdit(engine.store, threadId)
     }
     return attempt(onLong).finally(() => leave?.())
   })

@@ -19,6 +19,7 @@ import { pauseOf } from '../clock.ts'
 import type { Engine } from '../engine.ts'
 import { retryWhileStale } from '../../store/retry-while-stale.ts'
 import { findThread, parseTitle, type ThreadScope } from '../thread-scope.ts'
+import { enterLongEdit, longEditMessages } from './long-edits.ts'
 import { writeCopy } from './write-copy.ts'
 
 /** The options of `threads.fork`. */
@@ -65,7 +66,7 @@ export async function forkThread(
   if (found !== null) {
     return found.ownerId === source.ownerId ? { kind: 'exists', thread: found } : { kind: 'taken' }
   }
-  return retryWhileStale(pauseOf(clock), async (): Promise<ForkResult | 'stale'> => {
+  const attempt = async (): Promise<ForkResult | 'stale'> => {
     const messages = await readPath(engine, source, wanted)
     if (messages === null) return 'stale'
     if (messages === 'no-thread') return { kind: 'no-thread' }
@@ -92,7 +93,10 @@ export async function forkThread(
     if (thread?.ownerId === source.ownerId) return { kind: 'exists', thread }
     if (thread !== null) return { kind: 'taken' }
     throw new HoldfastError('store-failed', 'The thread could not be forked.')
-  })
+  }
+  // All of the thread is held until it is written.
+  const leave = source.seq > longEditMessages ? await enterLongEdit(store, source.id) : undefined
+  return retryWhileStale(pauseOf(clock), attempt).finally(leave)
 }
 
 const isOpen = (message: Message): message is Turn =>

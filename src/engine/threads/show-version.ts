@@ -120,7 +120,7 @@ export async function showVersion(
     const found = await findThread(store, threadId, scope)
     if (found === null) return { kind: 'no-thread' }
     // A thread has no more messages than events.
-    const leave = found.seq > longEditMessages ? await enterLongEdit(store) : undefined
+    const leave = found.seq > longEditMessages ? await enterLongEdit(store, threadId) : undefined
     return attempt(found).finally(leave)
   })
 }

@@ -1,3 +1,4 @@
+import type { Leave } from '../../core/fair-gate.ts'
 import { parseThreadId } from '../../core/ids.ts'
 import { importThreads } from '../../transfer/import-threads.ts'
 import type { Store } from '../../store/store.ts'
@@ -12,7 +13,8 @@ const formats = ['auto', 'ui', 'vercel', 'tools-used', 'commentary', 'entities']
 const types = /^application\/(json|x-ndjson|jsonl)\s*(;|$)/i
 
 /** Imports old threads; the caller becomes their owner. */
-export function importRoutes({ holdfast, limits, jobs }: ServerContext): readonly Route[] {
+export function importRoutes(context: ServerContext): readonly Route[] {
+  const { holdfast, limits, jobs, largeImports } = context
   return [
     {
       method: 'POST',
@@ -27,10 +29,13 @@ export function importRoutes({ holdfast, limits, jobs }: ServerContext): readonl
         // Before the body is read, because all of it is held in memory.
         const leave = jobs.acquire(ownerId)
         let scratch: Store | undefined
+        let leaveLarge: Leave | undefined
         try {
           // The whole body is read before anything is stored: one that is too large or cut off changes nothing (HT3).
           const text = await readText(request, limits.importBytes, types)
           if (text === null) throw badRequest('There is nothing to import.')
+          const chars = text.reduce((sum, piece) => sum + piece.length, 0)
+          if (chars > largeChars) leaveLarge = await largeImports(ownerId)
           const { store, clock } = holdfast
           scratch = isDry ? await openScratch() : undefined
           const source = readImport(piecesOf(text), { messageChars: limits.importMessageChars })
@@ -43,6 +48,7 @@ export function importRoutes({ holdfast, limits, jobs }: ServerContext): readonl
           return Response.json(report)
         } finally {
           leave()
+          leaveLarge?.()
           await scratch?.close()
         }
       },
@@ -50,6 +56,13 @@ export function importRoutes({ holdfast, limits, jobs }: ServerContext): readonl
   ]
 }
 
-async function* piecesOf(text: readonly string[]): AsyncGenerator<string> {
-  yield* text
+/** A larger one waits for its turn: while it is read and stored it needs three times its size, beside the body. */
+const largeChars = 4_194_304
+
+/** Each piece once: what has been read need not be held. */
+async function* piecesOf(text: string[]): AsyncGenerator<string> {
+  for (const [nth, piece] of text.entries()) {
+    text[nth] = ''
+    yield piece
+  }
 }
