@@ -12,14 +12,16 @@ export function createSqliteShareRecords({
   write,
 }: Pick<AsyncConnection, 'read' | 'write'>): ShareRecords {
   return {
-    begin: ({ id, threadId, at, most, unfinishedBefore: before }) =>
-      write(({ readKey, shares }) => {
+    async begin({ id, threadId, at, most, unfinishedBefore: before }) {
+      const hidden = await write(({ shares }) => shares.hideUnfinished.run({ threadId, before }))
+      if (Number(hidden.changes) > 0) await removeHidden({ read, write })
+      return write(({ readKey, shares }) => {
         if (readKey.get(threadId) === undefined) return 'no-thread'
-        shares.hideUnfinished.run({ threadId, before })
         if ((shares.countShares.get(threadId)?.count ?? 0) >= most) return 'full'
         shares.beginShare.run({ id, threadId, at })
         return 'begun'
-      }),
+      })
+    },
     add: async (id, texts) => {
       await write(({ shares }) => {
         for (const { nth, body } of texts) shares.addText.run({ id, nth, body })
