@@ -1,3 +1,4 @@
+import { HoldfastError } from './holdfast-error.ts'
 import type { MessageId, Seq } from './ids.ts'
 import { isJsonObject, type Json } from './json.ts'
 import type { Message, MessageVersion } from './message.ts'
@@ -34,12 +35,19 @@ export const addVersion = (
 ): readonly MessageVersion[] | undefined =>
   earlier === undefined || earlier.length === 0 ? undefined : [...earlier, own]
 
+/** Each version names all others, so what they take is their square (OP7). */
+export const mostVersions = 100
+
 /**
  * The versions of a message before another one is made: an edit or a regenerated answer stores them as its
- * `versionOf`.
+ * `versionOf`. Throws if there may be no more.
  */
-export const earlierVersions = ({ id, seq, versions }: Message): readonly MessageVersion[] =>
-  versions ?? [{ id, seq }]
+export function earlierVersions({ id, seq, versions }: Message): readonly MessageVersion[] {
+  const earlier = versions ?? [{ id, seq }]
+  if (earlier.length < mostVersions) return earlier
+  const text = `This message has ${mostVersions} versions already. Nothing was stored.`
+  throw new HoldfastError('conflict', text)
+}
 
 /**
  * The same message with the versions of its row, which are newer than those of the events that it was folded

@@ -142,8 +142,9 @@ export function createEngine(parts: EngineParts): Engine {
   ): Promise<StartedRun | undefined> => {
     const { threadId, turnId, ownerId, how } = begin
     const place = { ownerId, threadId, turnId }
-    // While this was read, its lease may have expired and a later run of this process may have taken it over.
-    if ((runs.get(threadId)?.ledger.fence ?? 0) > fence) return undefined
+    // While this was read, its lease may have expired and a later run of this process may have taken it over. The same
+    // fence: the store learned late that this one is stored, and read the fence of that later run, which may write (CR4).
+    if ((runs.get(threadId)?.ledger.fence ?? -1) >= fence) return undefined
     const hooks = createRunHooks(place, parts.emit, clock.now, parts.tracing.inside)
     // The ledger's callbacks refer to the run, which is created after it.
     const live: { run?: StartedRun } = {}

@@ -41,9 +41,11 @@ const [manyRows, manyChars] = [1_000, 1_048_576] as const
 /** Whether a group of commits has rows that take long to write. */
 export function isLong(commits: readonly PlannedCommit[]): boolean {
   let [rows, chars] = [0, 0]
-  for (const { calls, newMessages, changedMessages, shownMessages } of commits) {
+  for (const commit of commits) {
+    const { calls, newMessages, changedMessages, shownMessages, files, inputs } = commit
     // A row that is changed takes twice as long as a new one.
     rows += calls.length + newMessages.length + 2 * (changedMessages.length + shownMessages.length)
+    rows += 2 * files.length + inputs.length
     for (const { output } of calls) chars += output?.length ?? 0
     for (const { body } of newMessages) chars += body?.length ?? 0
   }

@@ -3,7 +3,12 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
 import { type PausableWork, runToEnd } from '../core/pausable-work.ts'
 import type { AppendRefusal } from './lease.ts'
-import { type IllegalAppend, planInSteps, type PlannedCommit } from './plan-commit.ts'
+import {
+  type ChangedMessageRow,
+  type IllegalAppend,
+  planInSteps,
+  type PlannedCommit,
+} from './plan-commit.ts'
 
 /** A rewrite of the end of a thread: see `Store.rewriteThread`. */
 export interface ThreadRewrite {
@@ -39,8 +44,36 @@ export function* planRewriteInSteps({
     seq += events.length
     commits.push(planned)
   }
-  return commits
+  return yield* withLastVersions(commits)
 }
+
+/**
+ * The same commits, with each list of versions written once: they are stored together, so only the last list of a message is
+ * ever read. Otherwise the first of a hundred versions would be written a hundred times (OP7).
+ */
+function* withLastVersions(
+  commits: readonly PlannedCommit[],
+): PausableWork<readonly PlannedCommit[]> {
+  const written = new Set<Seq>()
+  const kept: PlannedCommit[] = []
+  for (const commit of commits.toReversed()) {
+    yield
+    const changedMessages = commit.changedMessages.map((row) => {
+      if (row.seq === null || row.versions === null) return row
+      if (written.has(row.seq)) return { ...row, versions: null }
+      written.add(row.seq)
+      return row
+    })
+    const newMessages = commit.newMessages.map((row) =>
+      written.has(row.seq) ? { ...row, versions: null } : row,
+    )
+    kept.push({ ...commit, newMessages, changedMessages: changedMessages.filter(hasChange) })
+  }
+  return kept.reverse()
+}
+
+const hasChange = ({ status, snapshot, retiredSeq, versions }: ChangedMessageRow): boolean =>
+  status !== null || snapshot !== null || retiredSeq !== null || versions !== null
 
 /** Events of a rewrite that are not allowed are a bug of its writer: nothing of the rewrite is stored. */
 export function toRewriteFault(

@@ -3,7 +3,9 @@ import { createHoldfast, memory, type Store } from 'holdfast'
 import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { createFixture, type Fixture, gate } from './fixture.ts'
+import type { NewEvent } from '../../src/core/event.ts'
+import { commitAppend } from '../../src/store/commit-group.ts'
+import { createFixture, type Fixture, gate, messageId } from './fixture.ts'
 
 /** A run in mid-text that would go on for a minute. */
 async function startLongRun(store: Store): Promise<Fixture> {
@@ -52,6 +54,62 @@ describe('the lease', () => {
     expect(await late.last()).toEqual(before)
     expect(late.log.some(({ type }) => type === 'turn-lost')).toBe(true)
     await quick.close()
+  })
+
+  it('[CR2 CR4] begins no second run of a turn that this process has taken over before it knew that it had begun', async () => {
+    let now = 1_000
+    const opened = memory({ now: () => now })
+    const go = gate()
+    let charged = 0
+    let fence = 0
+    let recover: (() => Promise<number>) | undefined
+    // What became of the first commit is looked up late: by then the lease is another one of the same process.
+    const store: Store = {
+      ...opened,
+      async commit(commits) {
+        const takeOver = commits[0]?.append.lease?.kind === 'acquire' ? recover : undefined
+        if (takeOver !== undefined) recover = undefined
+        const results = await opened.commit(commits)
+        const [first] = results
+        if (first?.kind !== 'appended') return results
+        fence = Math.max(fence, first.fence ?? 0)
+        if (takeOver === undefined) return results
+        now += 61_000
+        expect(await takeOver()).toBe(1)
+        return [{ ...first, fence }]
+      },
+    }
+    const fixture = await createFixture(
+      ({ prompt }) =>
+        prompt.at(-1)?.role === 'tool' ? [{ text: 'Charged.' }] : [{ call: 'charge', input: {} }],
+      {
+        store,
+        leaseMs: 60_000,
+        tools: {
+          charge: tool({
+            inputSchema: z.object({}),
+            async execute() {
+              charged++
+              await go.opened
+            },
+          }),
+        },
+      },
+    )
+    const { holdfast, threadId } = fixture
+    // So many that what hides them is not committed in one group with others.
+    const events = Array.from({ length: 700 }, (_, nth) => {
+      const said = { messageId: messageId(`old-${nth}`), parts: [{ type: 'text', text: 'old' }] }
+      return { type: 'message-added', role: 'user', at: 1, ...said } as NewEvent
+    })
+    await commitAppend(opened, { threadId, events, expectedSeq: 0 })
+    recover = () => holdfast.recover()
+    const message = { id: 'edit', parts: [{ type: 'text', text: 'charge me' }] } as const
+    await holdfast.send({ threadId, message, replaces: 'old-0' })
+    go.open()
+    await fixture.holdfast.settled()
+    expect(fixture.log.filter(({ type }) => type === 'turn-started')).toHaveLength(1)
+    expect(charged).toBe(1)
   })
 
   it('[CR2 LG1] lets a run write nothing to a thread that was made anew under its id', async () => {

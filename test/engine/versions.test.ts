@@ -108,6 +108,67 @@ describe.each(Object.entries(stores))('versions on %s', (_, open) => {
     expect(twice).toMatchObject({ kind: 'shown', messageId: first.id, seq })
   })
 
+  it('[VR1 OP7] a message has a hundred versions at most, and of the next one nothing is stored', async () => {
+    const fixture = await createFixture(countAnswers, { store: open() })
+    await fixture.ask('question')
+    for (let nth = 1; nth < 100; nth++) await again(fixture)
+    expect((await lastVersions(fixture))?.ids).toHaveLength(100)
+    const before = await fixture.store.readThread(fixture.threadId)
+    await expect(again(fixture)).rejects.toMatchObject({
+      code: 'conflict',
+      message: 'This message has 100 versions already. Nothing was stored.',
+    })
+    expect(await fixture.store.readThread(fixture.threadId)).toEqual(before)
+    // The message before it has none of them.
+    await edit(fixture, 'user-1', 'another question')
+    expect(await wordsOf(fixture)).toEqual(['another question', 'answer 100'])
+  })
+
+  it('[VR2 IN2] a message that is queued while a version is looked for is not left behind', async () => {
+    const opened = open()
+    let between = async () => {}
+    const store: Store = {
+      ...opened,
+      async readPath(threadId, target) {
+        const work = between
+        between = async () => {}
+        await work()
+        return opened.readPath(threadId, target)
+      },
+    }
+    const hold = gate()
+    const fixture = await createFixture(
+      ({ index }) =>
+        index === 1
+          ? [
+              { call: 'hold', input: {} },
+              { call: 'remove', input: {} },
+            ]
+          : [{ text: `answer ${index}` }],
+      {
+        store,
+        tools: {
+          hold: tool({ inputSchema: z.object({}), execute: () => hold.opened }),
+          remove: tool({ inputSchema: z.object({}), execute: () => 'removed' }),
+        },
+        policies: { remove: { approval: 'always' } },
+      },
+    )
+    const { holdfast, threadId } = fixture
+    await fixture.ask('question')
+    const message = { id: 'user-1', parts: [{ type: 'text', text: 'remove it' }] as const }
+    await holdfast.send({ threadId, message, replaces: 'user-1' })
+    between = async () => {
+      expect((await fixture.say('and then?', 'queued')).kind).toBe('queued')
+      hold.open()
+      await holdfast.settled()
+    }
+    const [shown] = await fixture.messages()
+    expect(await holdfast.show(threadId, 'user-1@1')).toMatchObject({ kind: 'run-active' })
+    expect((await fixture.messages())[0]).toEqual(shown)
+    expect((await store.readThread(threadId))?.queue).toMatchObject([{ id: 'queued' }])
+  })
+
   it('[VR1] an edit keeps the message with all that was below it, also under its own id', async () => {
     const fixture = await createFixture(countAnswers, { store: open() })
     await fixture.ask('one')

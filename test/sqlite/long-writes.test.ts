@@ -309,3 +309,50 @@ it('[OP7b] it finds the file wherever the process has gone since', async () => {
   expect((await store.commit([planHugeTurn(0, mostCalls)]))[0]?.kind).toBe('appended')
   expect((await readWhole(store))?.messages).toHaveLength(1)
 })
+
+it('[OP7b] a rewrite in memory goes over many turns of the event loop, and nobody sees a part', async () => {
+  const store = openStore(':memory:')
+  await create(store)
+  const text = 'What was said. '.repeat(30)
+  const add = (nth: number) =>
+    ({
+      type: 'message-added',
+      messageId: parseMessageId(`m-${nth}`),
+      role: 'user',
+      parts: [{ type: 'text', text }],
+      at: 1,
+    }) as const
+  const appends = Array.from({ length: 100 }, (_, from) =>
+    Array.from({ length: 100 }, (_item, nth) => add(from * 100 + nth)),
+  )
+  const rewriting = store.rewriteThread({ threadId, expectedSeq: 0, from: 1, appends })
+  const over = new AbortController()
+  const rewritten = rewriting.finally(() => over.abort())
+  const seen = new Set<number | undefined>()
+  let turns = 0
+  for (; !over.signal.aborted; turns++) {
+    await setImmediate()
+    void store.readThread(threadId).then((found) => seen.add(found?.seq))
+  }
+  expect(await rewritten).toBe('rewritten')
+  seen.add((await store.readThread(threadId))?.seq)
+  expect(turns).toBeGreaterThan(10)
+  expect([...seen].filter((seq) => seq !== 0)).toEqual([10_000])
+})
+
+it('[OP7b FL2] a message with thousands of addresses of files is stored over many turns of the event loop', async () => {
+  const store = openStore(temporaryFile())
+  await create(store)
+  const address = (nth: number) => `/api/files/file_${nth.toString(16).padStart(32, '0')}`
+  const data = Array.from({ length: 20_000 }, (_, nth) => address(nth))
+  const event = {
+    ...{ type: 'message-added', messageId: parseMessageId('m'), role: 'user', at: 1 },
+    parts: [{ type: 'data', name: 'found', data }],
+  } as const
+  const planned = planCommit({ threadId, events: [event], expectedSeq: 0 })
+  if ('kind' in planned) throw new Error(JSON.stringify(planned))
+  expect(planned.files).toHaveLength(data.length)
+  const { turns, result } = await turnsDuring(() => store.commit([planned]))
+  expect(result).toEqual([expect.objectContaining({ kind: 'appended', seq: 1 })])
+  expect(turns).toBeGreaterThan(3)
+})

@@ -19,6 +19,7 @@ import type { Begin, Engine, Work } from '../engine.ts'
 import { takeOver } from '../run/recover.ts'
 import { stopRun } from '../run/stop.ts'
 import { enterLongEdit } from '../threads/long-edits.ts'
+import type { ReadDownOptions } from '../threads/read-latest.ts'
 import { planHiding } from '../threads/show-version.ts'
 import { enqueue, idTaken, type QueuedResult } from './queue-input.ts'
 import type { SentBefore } from './sent-before.ts'
@@ -62,6 +63,8 @@ export interface AnswerPlan {
   readonly history: readonly Message[] | null
 }
 
+type OnLong = NonNullable<ReadDownOptions['onLong']>
+
 /** What does not depend on the stored thread, and so is the same at each attempt. */
 export interface AnswerRequest {
   readonly threadId: ThreadId
@@ -80,12 +83,12 @@ export async function beginAnswer(
   engine: Engine,
   { threadId, create, whenBusy, toInput }: AnswerRequest,
   /** `onLong` is to be waited for before a long thread is read. */
-  plan: (onLong: () => Promise<void>) => Promise<AnswerPlan | SendResult | null>,
+  plan: (onLong: OnLong) => Promise<AnswerPlan | SendResult | null>,
   work?: WorkFor,
 ): Promise<SendResult> {
   if (work === undefined && !engine.agents.canAnswer) throw noModel()
   const recorded = work === undefined ? {} : ({ recorded: true } as const)
-  const attempt = async (onLong: () => Promise<void>): Promise<SendResult | 'stale'> => {
+  const attempt = async (onLong: OnLong, leaveLong: Leave): Promise<SendResult | 'stale'> => {
     const planned = await plan(onLong)
     if (planned === null) return 'stale'
     if ('kind' in planned) return planned
@@ -94,6 +97,8 @@ export async function beginAnswer(
     const isRunning = left?.progress.status === 'running'
     const whileBusy = async (turnId: MessageId): Promise<SendResult | 'stale'> => {
       if (toInput === undefined && whenBusy === 'interrupt') {
+        // Nobody else has to wait until a tool has ended.
+        leaveLong()
         await stopRun(engine, threadId)
         return 'stale'
       }
@@ -161,10 +166,11 @@ export async function beginAnswer(
   }
   return retryInLine(engine, threadId, async () => {
     let leave: Leave | undefined
-    const onLong = async () => {
-      leave = await enterLongEdit(engine.store, threadId)
+    const leaveLong = () => leave?.()
+    const onLong: OnLong = async (ownerId) => {
+      leave = await enterLongEdit(engine.store, ownerId)
     }
-    return attempt(onLong).finally(() => leave?.())
+    return attempt(onLong, leaveLong).finally(leaveLong)
   })
 }
 

@@ -49,16 +49,19 @@ export type PartResult = 'more' | 'enough'
  * callback and not a stream, because most parts are a few characters and are handled synchronously.
  */
 export async function callModel(call: ModelCall, onPart: OnPart, clock: Clock): Promise<void> {
-  const { tools, settings } = call
+  const { tools, settings, signal } = call
   const layered = await openCall(call)
   // With a tool choice, the SDK itself checks the calls that the model makes, so no part may bypass it.
   const isFree = settings.toolChoice === undefined || settings.toolChoice === 'auto'
   const { providerParts } = layered
   const pace = pacerOf(clock)
+  const cancel = () => providerParts.cancel(signal.reason).catch(() => undefined)
+  // A model that ignores the signal and is silent would keep whoever stopped it waiting for ever.
+  signal.addEventListener('abort', cancel, { once: true })
   try {
     for (let read = 1; ; read++) {
       const { done, value } = await providerParts.read()
-      if (done) return
+      if (done) return signal.throwIfAborted()
       if (read % partsAtOnce === 0) await pace()
       const direct = isFree ? toDirectPart(value, tools) : undefined
       if (direct !== undefined) {
@@ -71,8 +74,9 @@ export async function callModel(call: ModelCall, onPart: OnPart, clock: Clock): 
       }
     }
   } finally {
+    signal.removeEventListener('abort', cancel)
     layered.close()
-    providerParts.cancel().catch(() => undefined)
+    void cancel()
   }
 }
 

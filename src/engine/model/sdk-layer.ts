@@ -96,6 +96,7 @@ interface OpenedLayer {
 }
 
 async function openCall(call: LayerCall, layer: Layer): Promise<LayeredCall> {
+  const { abortSignal: signal } = call
   const model = resolveModel(call.model)
   const opened = Promise.withResolvers<ReadableStreamDefaultReader<ProviderPart>>()
   const wanted = Promise.withResolvers<ReadableStream<ProviderPart>>()
@@ -109,13 +110,20 @@ async function openCall(call: LayerCall, layer: Layer): Promise<LayeredCall> {
       async doStream({ includeRawChunks: _, ...options }) {
         const ask = () => model.doStream(options)
         const answer = await (call.around === undefined ? ask() : call.around(ask))
-        opened.resolve(answer.stream.getReader())
+        const reader = answer.stream.getReader()
+        opened.resolve(reader)
+        if (signal.aborted) reader.cancel(signal.reason).catch(() => undefined)
         return { ...answer, stream: await wanted.promise }
       },
     },
     opened.reject,
   )
-  const providerParts = await opened.promise
+  // A model that ignores the signal may never answer.
+  const giveUp = () => opened.reject(signal.reason)
+  signal.addEventListener('abort', giveUp, { once: true })
+  const providerParts = await opened.promise.finally(() =>
+    signal.removeEventListener('abort', giveUp),
+  )
   const openPipe = async (): Promise<Pipe> => {
     const pipe = Promise.withResolvers<Pipe['in']>()
     wanted.resolve(new ReadableStream({ start: pipe.resolve }))

@@ -95,7 +95,8 @@ export async function forkThread(
     throw new HoldfastError('store-failed', 'The thread could not be forked.')
   }
   // All of the thread is held until it is written.
-  const leave = source.seq > longEditMessages ? await enterLongEdit(store, source.id) : undefined
+  const leave =
+    source.seq > longEditMessages ? await enterLongEdit(store, source.ownerId) : undefined
   return retryWhileStale(pauseOf(clock), attempt).finally(leave)
 }
 

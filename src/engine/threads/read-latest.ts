@@ -32,7 +32,7 @@ export interface ReadDownOptions {
   /** Whether there can be such a message at all: if not, the first page is enough, however long the thread is. */
   readonly exists?: () => Promise<boolean>
   /** Waited for once, before more than so many messages are read. */
-  readonly onLong?: () => Promise<void>
+  readonly onLong?: (ownerId: OwnerId) => Promise<void>
 }
 
 /**
@@ -88,7 +88,7 @@ export async function readDownTo(
     }
     if (isLong || path.length <= longEditMessages) continue
     isLong = true
-    await onLong?.()
+    await onLong?.(ownerId)
   }
 }
 

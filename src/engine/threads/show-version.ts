@@ -76,6 +76,8 @@ export async function showVersion(
   const attempt = async (found: ThreadRecord): Promise<ShowResult | 'stale'> => {
     const path = await store.readPath(threadId, target)
     if (path === null) return { kind: 'no-message' }
+    // The owner was compared on the thread that was found.
+    if (isAnother(found.incarnation ?? '', path.incarnation ?? '')) return 'stale'
     const left = await readLeft(engine, threadId, path)
     if (left === null) return 'stale'
     const { open, effects } = left
@@ -87,9 +89,11 @@ export async function showVersion(
       await takeOver(engine, threadId)
       return { kind: 'run-active', turnId: open.id }
     }
-    // Inputs that are queued behind a waiting turn would never be answered once that turn is superseded (IN2).
+    // Inputs that are queued behind a waiting turn would never be answered once that turn is superseded (IN2). The queue
+    // was read with the thread, and one may have come since.
+    if (open !== undefined && found.seq !== path.seq) return 'stale'
     if (open !== undefined && found.queue.some(({ held }) => !held)) {
-      return found.seq === path.seq ? { kind: 'run-active', turnId: open.id } : 'stale'
+      return { kind: 'run-active', turnId: open.id }
     }
     const { ownerId, seq: expectedSeq, incarnation } = path
     const at = clock.now()
@@ -120,8 +124,14 @@ export async function showVersion(
     const found = await findThread(store, threadId, scope)
     if (found === null) return { kind: 'no-thread' }
     // A thread has no more messages than events.
-    const leave = found.seq > longEditMessages ? await enterLongEdit(store, threadId) : undefined
-    return attempt(found).finally(leave)
+    if (found.seq <= longEditMessages) return attempt(found)
+    const leave = await enterLongEdit(store, found.ownerId)
+    // That may have taken long.
+    const again = async () => {
+      const thread = await findThread(store, threadId, scope)
+      return thread === null ? ({ kind: 'no-thread' } as const) : attempt(thread)
+    }
+    return again().finally(leave)
   })
 }
 

@@ -9,7 +9,7 @@ export function createLedgerStatements(schema: string) {
   const { messageRows, eventRows, callRows, batchRows, batchCallRows, threadRows } = rowsOf(schema)
   /** The size of a message with its calls; a result that is left out counts as $1, and as nothing for `noCalls`. */
   const messageBytes = `CROSS JOIN LATERAL (
-      SELECT coalesce(octet_length(m.body), 0) + coalesce(sum(coalesce(octet_length(c.input), 0)
+      SELECT coalesce(octet_length(m.body), 0) + coalesce(octet_length(m.versions), 0) + coalesce(sum(coalesce(octet_length(c.input), 0)
         + least(coalesce(octet_length(c.output), 0), greatest($1, 0))), 0) AS bytes
       FROM ${schema}.calls c WHERE c.thread_id = m.thread_id AND c.message_id = m.message_id
     ) b`

@@ -1,3 +1,4 @@
+import { createFairGate } from '../../core/fair-gate.ts'
 import type { Seq } from '../../core/ids.ts'
 import { planWholeCommit, toWholeFault, type WholeThread } from '../whole-thread.ts'
 import { callColumns } from './commit-columns.ts'
@@ -23,8 +24,7 @@ export function createWholeWriter(
 ) {
   const addCalls = addCallsStatement(schema)
   const { name } = createFileStatements(schema)
-  const waiting: (() => void)[] = []
-  let running = 0
+  const enter = createFairGate(mostAtOnce)
 
   const write = ({ threadId, create, portions }: WholeThread): Promise<'created' | 'exists'> =>
     transaction(async (run) => {
@@ -47,20 +47,8 @@ export function createWholeWriter(
     })
 
   return async (thread: WholeThread): Promise<'created' | 'exists'> => {
-    if (running < mostAtOnce) running++
-    else {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      waiting.push(resolve)
-      await promise
-    }
-    try {
-      return await write(thread)
-    } finally {
-      // The place goes to the next one that waits.
-      const next = waiting.shift()
-      if (next === undefined) running--
-      else next()
-    }
+    const leave = await enter(thread.threadId)
+    return write(thread).finally(leave)
   }
 }
 

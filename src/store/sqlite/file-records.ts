@@ -1,20 +1,28 @@
 import type { FileId, FileRecord } from '../../core/file.ts'
 import type { ThreadId } from '../../core/ids.ts'
+import { type PausableWork, portionsOf, runToEnd } from '../../core/pausable-work.ts'
 import type { FileRecords } from '../file-records.ts'
 import { toFileRecord } from '../file-row.ts'
 import type { AsyncConnection } from './connection.ts'
 import type { LedgerStatements, ThreadKey } from './ledger-statements.ts'
 
-/** Records that the messages of a thread refer to files; those of another owner are left as they are. */
-export function useFiles(
+/**
+ * Records that the messages of a thread refer to files; those of another owner are left as they are. A message may have
+ * thousands of addresses in it.
+ */
+export function* useFiles(
   { useFile, markFileUsed }: LedgerStatements,
   thread: ThreadKey,
   ids: readonly FileId[],
   queued: readonly FileId[] = [],
-): void {
-  for (const id of ids) {
-    useFile.run({ thread, id, queued: queued.includes(id) ? 1 : 0 })
-    markFileUsed.run({ thread, id })
+): PausableWork<void> {
+  const isQueued = new Set(queued)
+  for (const portion of portionsOf(ids)) {
+    for (const id of portion) {
+      useFile.run({ thread, id, queued: isQueued.has(id) ? 1 : 0 })
+      markFileUsed.run({ thread, id })
+    }
+    yield
   }
 }
 
@@ -68,7 +76,7 @@ export function createSqliteFileRecords({
     name: async (threadId: ThreadId, ids) => {
       await write((statements) => {
         const thread = statements.readKey.get(threadId)?.thread
-        if (thread !== undefined) useFiles(statements, thread, ids)
+        if (thread !== undefined) runToEnd(useFiles(statements, thread, ids))
       })
     },
     forget: async (ids) => {

@@ -48,7 +48,8 @@ export function createLongWrites(first: Connection): LongWrites {
     begin() {
       const begun = performance.now()
       first.checkFile()
-      const own = (connection ??= openBeside(first))
+      // A database without a file is visible to its own connection only: there, who reads waits too.
+      const own = (connection ??= first.path === '' ? first : openBeside(first))
       const transaction = own.begin()
       const { promise, resolve } = Promise.withResolvers<void>()
       current = promise

@@ -239,7 +239,7 @@ function createRowReader(statements: LedgerStatements, thread: ThreadKey, most: 
   }
   const add = (record: MessageRecord) => {
     messages.push(toMessageRow(record))
-    bytes += record.body?.length ?? 0
+    bytes += (record.body?.length ?? 0) + (record.versions?.length ?? 0)
   }
   return {
     bytes: () => bytes,

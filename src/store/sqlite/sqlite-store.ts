@@ -105,15 +105,14 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
   }
   const longWrites = createLongWrites(connection)
   const untilWritable = () => longWrites.current() ?? takeTurn()
+  const untilReadable = connection.path === '' ? untilWritable : takeTurn
   const read: AsyncConnection['read'] = (work) =>
-    retryWhileLocked(() => connection.read(work), takeTurn)
+    retryWhileLocked(() => connection.read(work), untilReadable)
   const write: AsyncConnection['write'] = (work) =>
     retryWhileLocked(() => connection.write(work), untilWritable)
   const writeInSteps = async <Result>(
     work: (statements: LedgerStatements) => PausableWork<Result>,
   ): Promise<Result> => {
-    // A database in memory is visible to its own connection only.
-    if (connection.path === '') return write((statements) => runToEnd(work(statements)))
     const run = await retryWhileLocked(() => longWrites.begin(), untilWritable)
     return run(work)
   }
@@ -219,6 +218,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       const result = await createStaged(
         {
           write,
+          writeInSteps,
           nextCounter: nextCounterOf,
           commit: async (commit) => (await commitGroup([commit], writeGroup, isConflict))[0],
           discard: deleteThread,

@@ -13,6 +13,7 @@ import type { AsyncConnection } from './connection.ts'
 import { useFiles } from './file-records.ts'
 import { stagedOwner } from './ledger-sql.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
+import type { LongWrite } from './long-writes.ts'
 import { hideThread } from './remove-hidden.ts'
 import { writeCalls } from './write-commit.ts'
 
@@ -20,6 +21,7 @@ import { writeCalls } from './write-commit.ts'
 const longestMs = 3_600_000
 
 export interface StagingParts extends Pick<AsyncConnection, 'write'> {
+  readonly writeInSteps: LongWrite
   readonly nextCounter: (statements: LedgerStatements) => number
   readonly commit: (commit: PlannedCommit) => Promise<AppendResult | undefined>
   readonly discard: (staged: ThreadId) => Promise<unknown>
@@ -64,15 +66,15 @@ async function commitStaged({ commit }: StagingParts, planned: PlannedCommit): P
 }
 
 const addCalls = (
-  { write }: StagingParts,
+  { writeInSteps }: StagingParts,
   staged: ThreadId,
   { calls, files }: Extract<WholePortion, { readonly kind: 'calls' }>,
 ): Promise<void> =>
-  write((statements) => {
+  writeInSteps(function* (statements) {
     const row = statements.readStaged.get(staged)
     if (row === undefined) throw toWholeFault({ kind: 'no-thread' })
-    runToEnd(writeCalls(statements, row.thread, calls))
-    useFiles(statements, row.thread, files)
+    yield* writeCalls(statements, row.thread, calls)
+    yield* useFiles(statements, row.thread, files)
   })
 
 /** Gives the staged thread its id and owner, in one transaction. False: the id is in use. */
@@ -94,7 +96,7 @@ const publish = (
     const uses = statements.readFileUses.all(row.thread).map((use) => use.id)
     statements.releaseFiles.run({ thread: row.thread })
     statements.deleteFileUses.run(row.thread)
-    useFiles(statements, row.thread, uses)
+    runToEnd(useFiles(statements, row.thread, uses))
     return true
   })
 

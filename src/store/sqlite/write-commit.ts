@@ -161,10 +161,13 @@ function* writeRows(
       toVersionsText(versions),
     )
   }
-  useFiles(statements, thread, files, queuedFiles)
+  yield* useFiles(statements, thread, files, queuedFiles)
   const at = commit.append.events.at(-1)?.at ?? 0
   releaseQueuedFiles(statements, thread, releasedFiles, at)
-  for (const { id, turnId } of inputs) statements.addInput.run(thread, id, turnId)
+  for (const portion of portionsOf(inputs)) {
+    for (const { id, turnId } of portion) statements.addInput.run(thread, id, turnId)
+    yield
+  }
   for (const { seq, size, turnSeq, at: batchAt, payload } of batches) {
     statements.insertBatch.run(thread, seq, size, commitSeq, turnSeq, batchAt, payload, mark)
   }
