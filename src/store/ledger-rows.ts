@@ -11,6 +11,7 @@ import {
   type TurnStatus,
   type UserMessage,
 } from '../core/message.ts'
+import { mapInSteps } from '../core/pausable-work.ts'
 import { parseQueue } from '../core/queue.ts'
 import { decodeBatch, decodeEvent, type EventBatch, resultOf, splitBatch } from './event-batch.ts'
 import type {
@@ -25,6 +26,7 @@ import type {
   StoredChange,
 } from './store.ts'
 import { lazyBytes } from './store.ts'
+import { createPacer, runPaced } from './pacer.ts'
 import { fitBytes, isOmitted, largeOutputs, type Measured, measureCalls } from './measure-rows.ts'
 import { type LargeOutputs, readOutputs } from './read-outputs.ts'
 import type { PlaceEvidence } from './place-evidence.ts'
@@ -175,12 +177,13 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       const { count, ids, bytes } = fitBytes(sizes, results, maxBytes)
       const filled = await fill(threadId, rows, ids)
       const { ownerId, seq, live, incarnation, mark, newest, edge, queue } = rows.thread
+      const messages = await readEach(inside.slice(0, count), (row) => readMessageRow(row, filled))
       return {
         ownerId,
         seq,
         place: { seq, incarnation, mark, subject: newest === null ? '' : fingerprint(newest) },
         edge,
-        messages: inside.slice(0, count).map((row) => readMessageRow(row, filled)),
+        messages,
         hasMore: shown.length > count || rows.unread !== null,
         live,
         queue: parseQueue(queue),
@@ -210,11 +213,12 @@ export function createLedgerReader(source: LedgerSource): LedgerReader {
       const shown = within.slice(0, count)
       const filled = await fill(threadId, rows, ids)
       const { seq, incarnation, queue } = rows.thread
+      const changes = await readEach(shown, (change) => change.read(filled))
       const isCut = shown.length < all.length || unread !== null
       return {
         seq,
         reached: isCut ? (shown.at(-1)?.seq ?? after) : seq,
-        changes: shown.map((change) => change.read(filled)),
+        changes,
         incarnation,
         queue: parseQueue(queue),
       }
@@ -276,6 +280,12 @@ const longBody = 1_000_000
 async function pauseAfter({ messages }: LedgerRows): Promise<void> {
   if (messages.some(({ body }) => body !== null && body.length > longBody)) await setImmediate()
 }
+
+/** With pauses: a page of some megabytes may have a million values in it (OP7). */
+const readEach = <Row, Result>(
+  rows: readonly Row[],
+  read: (row: Row) => Result,
+): Promise<readonly Result[]> => runPaced(mapInSteps(rows, read), createPacer())
 
 function measureMessage(row: MessageRow, rows: IndexedRows): Measured {
   const calls = row.role === 'assistant' ? rows.callsOf(row.id) : []

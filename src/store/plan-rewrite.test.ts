@@ -7,10 +7,8 @@ it('[VR1 OP7] each list of versions is written once, and as it is in the end', (
   const id = parseMessageId('m')
   const versions = Array.from({ length: 30 }, (_, nth) => ({ id, seq: 1 + 2 * nth }))
   const appends = versions.map(({ seq }, nth): readonly NewEvent[] => {
-    const added = {
-      ...{ type: 'message-added', messageId: id, role: 'user', at: 1 },
-      parts: [{ type: 'text', text: `version ${nth}` }],
-    } as const
+    const parts = [{ type: 'text', text: `version ${nth}` }] as const
+    const added = { type: 'message-added', messageId: id, role: 'user', at: 1, parts } as const
     if (nth === 0) return [added]
     const kept = { after: 0, places: [seq - 2] }
     return [

@@ -9,7 +9,7 @@ import { describe, expect, inject, it } from 'vitest'
 import { createDatabase } from '../support/create-database.ts'
 import { programArguments } from '../support/programs.ts'
 import { startTransactionPooler } from '../support/transaction-pooler.ts'
-import { ask, openScenario, playPeople, threadId } from './scenario.ts'
+import { ask, openScenario, patientLimits, playPeople, question, threadId } from './scenario.ts'
 
 interface Setup {
   readonly database: string
@@ -34,7 +34,7 @@ async function createSetup(kind: 'sqlite' | 'postgres', isPooled = false): Promi
   return {
     database: url,
     effects,
-    open: () => postgres(url),
+    open: () => postgres(url, patientLimits),
     drop: async () => {
       remove()
       await pooler?.close()
@@ -85,10 +85,7 @@ async function recover(setup: Setup): Promise<{ readonly turn: Turn; readonly ne
   const stop = new AbortController()
   try {
     // A process that died before its first commit left no message: it is simply sent again.
-    await ask(holdfast, 'Look, charge and delete.', 'u1').then(
-      (sent) => (sent.kind === 'no-thread' ? undefined : sent),
-      () => undefined,
-    )
+    await ask(holdfast, question, 'u1')
     let view: ThreadView = { seq: 0, messages: [] }
     for await (const frame of holdfast.subscribe(threadId, 0, stop.signal)) {
       view = foldThread(view, frame.changes)

@@ -2,7 +2,15 @@ import { writeSync } from 'node:fs'
 import { foldThread, type Store, type ThreadView } from 'holdfast'
 import { postgres } from 'holdfast/postgres'
 import { sqlite } from 'holdfast/sqlite'
-import { ask, openScenario, ownerId, playPeople, question, threadId } from './scenario.ts'
+import {
+  ask,
+  openScenario,
+  ownerId,
+  patientLimits,
+  playPeople,
+  question,
+  threadId,
+} from './scenario.ts'
 
 /**
  * A process that plays the scenario and is killed, really killed, at one of its commits: before the
@@ -10,7 +18,9 @@ import { ask, openScenario, ownerId, playPeople, question, threadId } from './sc
  * follower had been shown; a write to a pipe is done when the call returns, so nothing shown is unsaid.
  */
 const [database = '', effects = '', when = 'never', place = '0'] = process.argv.slice(2)
-const store = database.startsWith('postgres:') ? postgres(database) : sqlite(database)
+const store = database.startsWith('postgres:')
+  ? postgres(database, patientLimits)
+  : sqlite(database)
 let commits = 0
 
 const faultInjecting: Store = {

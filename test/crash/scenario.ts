@@ -15,6 +15,8 @@ import { z } from 'zod'
 export const threadId = parseThreadId('thread')
 export const ownerId = parseOwnerId('owner')
 export const question = 'Look, charge and delete.'
+/** A slow machine is no fault of what is tested. */
+export const patientLimits = { connectTimeoutMs: 60_000, statementTimeoutMs: 60_000 }
 
 /** What a call did outside of the database: one line each time it really ran. */
 const effect = (file: string, name: string) =>

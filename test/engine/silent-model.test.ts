@@ -13,7 +13,7 @@ const begun = () => ({
       controller.enqueue({ type: 'text-start', id: '1' })
       controller.enqueue({ type: 'text-delta', id: '1', delta: 'I begin ' })
     },
-  }) as Opened['stream'],
+  }),
 })
 
 it.each([

@@ -325,9 +325,9 @@ it('[OP7b] a rewrite in memory goes over many turns of the event loop, and nobod
   const appends = Array.from({ length: 100 }, (_, from) =>
     Array.from({ length: 100 }, (_item, nth) => add(from * 100 + nth)),
   )
-  const rewriting = store.rewriteThread({ threadId, expectedSeq: 0, from: 1, appends })
   const over = new AbortController()
-  const rewritten = rewriting.finally(() => over.abort())
+  const rewrite = { threadId, expectedSeq: 0, from: 1, appends }
+  const rewritten = store.rewriteThread?.(rewrite).finally(() => over.abort())
   const seen = new Set<number | undefined>()
   let turns = 0
   for (; !over.signal.aborted; turns++) {
@@ -344,15 +344,30 @@ it('[OP7b FL2] a message with thousands of addresses of files is stored over man
   const store = openStore(temporaryFile())
   await create(store)
   const address = (nth: number) => `/api/files/file_${nth.toString(16).padStart(32, '0')}`
-  const data = Array.from({ length: 20_000 }, (_, nth) => address(nth))
-  const event = {
-    ...{ type: 'message-added', messageId: parseMessageId('m'), role: 'user', at: 1 },
-    parts: [{ type: 'data', name: 'found', data }],
-  } as const
+  const parts = Array.from({ length: 20_000 }, (_, nth) => {
+    return { type: 'file', mediaType: 'text/plain', url: address(nth) } as const
+  })
+  const messageId = parseMessageId('m')
+  const event = { type: 'message-added', messageId, role: 'user', at: 1, parts } as const
   const planned = planCommit({ threadId, events: [event], expectedSeq: 0 })
   if ('kind' in planned) throw new Error(JSON.stringify(planned))
-  expect(planned.files).toHaveLength(data.length)
+  expect(planned.files).toHaveLength(parts.length)
   const { turns, result } = await turnsDuring(() => store.commit([planned]))
   expect(result).toEqual([expect.objectContaining({ kind: 'appended', seq: 1 })])
+  expect(turns).toBeGreaterThan(3)
+})
+
+it('[OP7b] a page of messages with hundreds of thousands of values is read over several turns of the event loop', async () => {
+  const store = openStore(temporaryFile())
+  await create(store)
+  const parts = [{ type: 'text', text: 'See these.' }] as const
+  const metadata = { found: Array.from({ length: 200_000 }, () => []) }
+  for (let nth = 0; nth < 4; nth++) {
+    const said = { messageId: parseMessageId(`m-${nth}`), role: 'user', parts, metadata } as const
+    const events = [{ type: 'message-added', at: 1, ...said }] as const
+    await commitAppend(store, { threadId, events, expectedSeq: nth })
+  }
+  const { turns, result } = await turnsDuring(() => readWhole(store))
+  expect(result?.messages).toHaveLength(4)
   expect(turns).toBeGreaterThan(3)
 })

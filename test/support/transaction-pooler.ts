@@ -62,6 +62,7 @@ export async function startTransactionPooler(
   const free: ServerLine[] = []
   const clients = new Set<ClientLine>()
   const queue: ClientLine[] = []
+  let isClosed = false
   let transactions = 0
   let processId = 0
   let parameters: Buffer = Buffer.alloc(0)
@@ -79,14 +80,24 @@ export async function startTransactionPooler(
     transactions++
     if (server.client !== null) server.client.server = null
     server.client = null
-    const next = queue.shift()
     free.push(server)
-    if (next !== undefined) link(next, free.shift() ?? server)
+    giveFree()
   }
   const drop = (server: ServerLine) => {
     server.client?.socket.destroy()
     if (free.includes(server)) free.splice(free.indexOf(server), 1)
     servers.splice(servers.indexOf(server), 1)
+    // Without another one, clients that die in mid-transaction would leave no server to the others. A server that has gone
+    // takes no connection.
+    if (!isClosed) openServer().catch(() => undefined)
+  }
+  const giveFree = () => {
+    const [client] = queue
+    const [server] = free
+    if (client === undefined || server === undefined) return
+    queue.shift()
+    free.shift()
+    link(client, server)
   }
 
   const openServer = async (): Promise<void> => {
@@ -117,8 +128,10 @@ export async function startTransactionPooler(
     stream.setNoDelay()
     stream.on('error', () => {})
     stream.on('close', () => drop(server))
+    if (isClosed) return void stream.destroy()
     servers.push(server)
     free.push(server)
+    giveFree()
   }
   for (let count = 0; count < size; count++) await openServer()
 
@@ -178,6 +191,7 @@ export async function startTransactionPooler(
       return found
     },
     async close() {
+      isClosed = true
       listener.close()
       for (const { socket } of clients) socket.destroy()
       for (const { socket } of [...servers]) socket.destroy()

@@ -55,7 +55,9 @@ export async function callModel(call: ModelCall, onPart: OnPart, clock: Clock): 
   const isFree = settings.toolChoice === undefined || settings.toolChoice === 'auto'
   const { providerParts } = layered
   const pace = pacerOf(clock)
-  const cancel = () => providerParts.cancel(signal.reason).catch(() => undefined)
+  const cancel = () => {
+    providerParts.cancel(signal.reason).catch(() => undefined)
+  }
   // A model that ignores the signal and is silent would keep whoever stopped it waiting for ever.
   signal.addEventListener('abort', cancel, { once: true })
   try {
@@ -76,7 +78,7 @@ export async function callModel(call: ModelCall, onPart: OnPart, clock: Clock): 
   } finally {
     signal.removeEventListener('abort', cancel)
     layered.close()
-    void cancel()
+    cancel()
   }
 }
 

@@ -30,6 +30,7 @@ import { projectUiMessage, type UiMessage } from '../../views/ui-message.ts'
 import type { ToolNames, UiOptions } from '../../views/ui-part.ts'
 import type { SdkVersion } from '../../views/ui-vocabulary.ts'
 import { projectVercelMessage, type VercelMessage } from '../../views/vercel-message.ts'
+import { createPacer } from '../../store/pacer.ts'
 import { createPageFiller, type PageSlice } from './page-filler.ts'
 import {
   largestTurnBytes,
@@ -116,6 +117,7 @@ export async function readMessagePage<Format extends PageFormat>(
   let size = older === undefined ? limit + 1 : Math.min(limit + 1, 25)
   let first: Page | undefined
   const ids = new Map<Seq, MessageId>()
+  const pace = createPacer()
   let live: MessageId | null = null
   for (let isOpen = true; isOpen;) {
     const page = await store.readPage({
@@ -131,6 +133,8 @@ export async function readMessagePage<Format extends PageFormat>(
     first ??= page
     if (query.live === 'exclude') live ??= page.live
     for (const message of page.messages) {
+      const pause = pace()
+      if (pause !== undefined) await pause
       ids.set(message.seq, message.id)
       // The live turn may have ended since the first read, which reported it as left out.
       if (message.id === live) continue
