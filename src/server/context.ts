@@ -4,6 +4,7 @@ import { parseThreadId, type ThreadId } from '../core/ids.ts'
 import type { ThreadRecord } from '../core/thread.ts'
 import type { Holdfast } from '../engine/create-holdfast.ts'
 import { ApiError } from '../protocol/api-error.ts'
+import { type BodyBytes, createBodyBytes } from './body-bytes.ts'
 import { createFairReads, type FairReads } from './fair-reads.ts'
 import { badRequest, notFound } from './http-error.ts'
 import { createInFlight, type InFlight } from './in-flight.ts'
@@ -32,6 +33,8 @@ export interface ServerContext {
   /** Uploads and downloads of files. */
   readonly transfers: OwnerCounter
   readonly saving: SavingWatch
+  /** Bodies of requests, but for those of imports and files, which `jobs` and `transfers` bound. */
+  readonly bodies: BodyBytes
   readonly inFlight: InFlight
   /** Reads that may be large are scheduled by this. */
   readonly reads: FairReads
@@ -54,6 +57,7 @@ export function createServerContext(holdfast: Holdfast, options: HandlerOptions)
     largeImports: createFairGate(2),
     transfers: createOwnerCounter(limits.transfersPerOwner, 'files', limits.transfers),
     saving: createSavingWatch(holdfast),
+    bodies: createBodyBytes(limits),
     inFlight,
     reads,
   }

@@ -59,9 +59,11 @@ export function createHandler(holdfast: Holdfast, given: HandlerOptions = {}): H
         route.isPublic === true ||
         (route.isForReaders === true && options.authenticate !== undefined)
       const ownerId = isAnyone ? nobody : await identify(request, options)
+      const bodyMeter = context.bodies.open(ownerId)
       try {
-        return await route.handle({ request, url, params, ownerId, basePath })
+        return await route.handle({ request, url, params, ownerId, basePath, bodyMeter })
       } finally {
+        bodyMeter.release()
         // Also after a refusal: a run may have begun, and nothing else keeps the process alive for it.
         if (holdfast.running().length > 0) keepProcess(options, holdfast)
       }

@@ -117,7 +117,8 @@ export interface Limits {
   readonly followers: number
   /**
    * Imports and forks of one owner at once, in this process: each may hold all of a long thread, some 150 MB. More is 429.
-   * @default 6
+   * An import counts while its body arrives, which may take minutes: at most half of `jobs` leaves room for others.
+   * @default 4
    */
   readonly jobsPerOwner: number
   /**
@@ -138,12 +139,15 @@ export interface Limits {
   readonly transfers: number
   /**
    * The most bytes that were produced for one owner and not yet consumed by their connections. Over it their streams
-   * pause before the next read, and another page or stream is 429 with `Retry-After`.
+   * pause before the next read, and another page or stream is 429 with `Retry-After`. The same number, counted by itself,
+   * is the most bytes of the owner's JSON bodies that have arrived and are not answered yet; over it a body is 429, unless
+   * the owner's bodies have `bodyBytes` or less.
    * @default 33_554_432
    */
   readonly unreadBytesPerOwner: number
   /**
-   * The same of all owners together. Over it, streams of owners that have consumed everything still go on.
+   * The same of all owners together. Over it, owners that have consumed everything still get one read at a time, and
+   * owners whose bodies have `bodyBytes` or less are not refused.
    * @default 268_435_456
    */
   readonly unreadBytes: number
@@ -157,7 +161,7 @@ export const defaultLimits: Limits = {
   runsPerOwner: 1_000,
   followersPerOwner: 5_000,
   followers: 20_000,
-  jobsPerOwner: 6,
+  jobsPerOwner: 4,
   jobs: 8,
   transfersPerOwner: 100,
   transfers: 2_000,

@@ -7,10 +7,13 @@ import type { Limits } from './handler-options.ts'
  * process. Bytes that several streams share count once, because they are in memory once (OP7a).
  */
 export interface InFlight {
-  /** Refuses with 429 while the owner, or the process, has too many unread bytes. */
-  admit(ownerId: string): void
-  /** Whether another read may be made for the owner now. */
+  /**
+   * Whether another read may be made for the owner now: not while they have too many unread bytes, nor while the process
+   * has and some are theirs.
+   */
   hasRoom(this: void, ownerId: string): boolean
+  /** Refuses a new request with 429 where `hasRoom` is false: its reads would only wait. */
+  admit(ownerId: string): void
   meterOf(ownerId: string): ByteMeter
   readonly bytes: number
 }
@@ -23,21 +26,20 @@ export function createInFlight(
   const owners = new Map<string, ByteCounter>()
   const bytesOf = (ownerId: string) => owners.get(ownerId)?.bytes ?? 0
   const isOwnerFull = (ownerId: string) => bytesOf(ownerId) >= limits.unreadBytesPerOwner
+  // An owner who reads what they are sent goes on even while others have filled the process: one read at a time, because
+  // the next one waits until this is true again.
+  const hasRoom = (ownerId: string) =>
+    !isOwnerFull(ownerId) && (all.bytes < limits.unreadBytes || bytesOf(ownerId) === 0)
   return {
     get bytes() {
       return all.bytes
     },
     admit(ownerId) {
-      if (isOwnerFull(ownerId)) {
-        throw new ApiError(429, 'too-many', 'You have too many unread response bytes.')
-      }
-      if (all.bytes >= limits.unreadBytes) {
-        throw new ApiError(429, 'too-many', 'This server has too many unread response bytes.')
-      }
+      if (hasRoom(ownerId)) return
+      const who = isOwnerFull(ownerId) ? 'You have' : 'This server has'
+      throw new ApiError(429, 'too-many', `${who} too many unread response bytes.`)
     },
-    // An owner who reads what they are sent goes on even while others have filled the process.
-    hasRoom: (ownerId) =>
-      !isOwnerFull(ownerId) && (all.bytes < limits.unreadBytes || bytesOf(ownerId) === 0),
+    hasRoom,
     meterOf: (ownerId) => ({
       hold(piece) {
         const own = owners.get(ownerId) ?? createByteCounter()

@@ -1,4 +1,4 @@
-import { toStreamResponse } from '../engine/follow/sse.ts'
+import { createByteStream, toReadable } from '../engine/follow/byte-stream.ts'
 import type { ServerContext } from './context.ts'
 
 /** A connection's buffers take this much at once, however slow the client is. */
@@ -10,18 +10,18 @@ export function toJsonResponse(
   { inFlight }: ServerContext,
   ownerId: string,
   value: unknown,
+  status = 200,
 ): Response {
   const bytes = encoder.encode(JSON.stringify(value))
   const headers = { 'content-type': 'application/json' }
-  if (bytes.length <= small) return new Response(bytes, { headers })
-  return toStreamResponse(
-    async function* () {
-      yield bytes
-    },
-    {
-      headers: { ...headers, 'content-length': String(bytes.length) },
-      meter: inFlight.meterOf(ownerId),
-      onClose: () => {},
-    },
-  )
+  if (bytes.length <= small) return new Response(bytes, { status, headers })
+  const source = async function* () {
+    yield bytes
+  }
+  const meter = inFlight.meterOf(ownerId)
+  const body = toReadable(createByteStream(source, { meter, onClose: () => {} }))
+  return new Response(body, {
+    status,
+    headers: { ...headers, 'content-length': String(bytes.length) },
+  })
 }

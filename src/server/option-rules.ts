@@ -52,7 +52,7 @@ export const limitRules: OptionTable<Limits> = {
   runsPerOwner: wholeNumber(1, most, '1,000'),
   followersPerOwner: wholeNumber(1, most, '5,000'),
   followers: wholeNumber(1, most, '20,000'),
-  jobsPerOwner: wholeNumber(1, 1_000, '6'),
+  jobsPerOwner: wholeNumber(1, 1_000, '4'),
   jobs: wholeNumber(1, 1_000, '8'),
   transfersPerOwner: wholeNumber(1, 1_000_000, '100'),
   transfers: wholeNumber(1, 1_000_000, '2,000'),

@@ -3,10 +3,19 @@ import { createJsonScanner, deepestJson } from '../core/json-depth.ts'
 import { mostKeys } from '../core/json-width.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import { badRequest } from './http-error.ts'
+import type { RouteRequest } from './router.ts'
 
-/** A JSON body, with its type, size, depth and keys checked before it is parsed (HT3). */
-export async function readJson(request: Request, maxBytes: number): Promise<Json> {
-  const text = await readText(request, maxBytes, /^application\/json\s*(;|$)/i)
+/**
+ * A JSON body, with its type, size, depth and keys checked before it is parsed (HT3). It counts for its owner as it
+ * arrives (OP7).
+ */
+export async function readJson(
+  { request, bodyMeter }: Pick<RouteRequest, 'request' | 'bodyMeter'>,
+  maxBytes: number,
+): Promise<Json> {
+  const types = /^application\/json\s*(;|$)/i
+  const { hold } = bodyMeter
+  const text = await readText(request, { maxBytes, mostValues: mostBodyValues, types, hold })
   if (text === null) return {}
   try {
     return JSON.parse(text.join('')) as Json
@@ -15,14 +24,25 @@ export async function readJson(request: Request, maxBytes: number): Promise<Json
   }
 }
 
+/** What is done with a value takes a microsecond each, and cannot be paused (OP7). */
+const mostBodyValues = 100_000
+
+export interface TextLimits {
+  readonly maxBytes: number
+  /** @default any number */
+  readonly mostValues?: number
+  readonly types: RegExp
+  /** Called with the size of each chunk before the chunk is kept; refuses by throwing. */
+  readonly hold?: (bytes: number) => void
+}
+
 /**
  * JSON text, not too deep, in chunks as they arrived: the large body of an import is never decoded or scanned at once
  * (OP7). Null for a request without a body and without a content type.
  */
 export async function readText(
   request: Request,
-  maxBytes: number,
-  types: RegExp,
+  { maxBytes, mostValues = Number.POSITIVE_INFINITY, types, hold = () => {} }: TextLimits,
 ): Promise<string[] | null> {
   const type = request.headers.get('content-type')
   if (type === null ? hasBody(request) : !types.test(type)) {
@@ -37,16 +57,21 @@ export async function readText(
     const decoder = new TextDecoder('utf-8', { fatal: true })
     const add = (piece: string) => {
       if (piece !== '') pieces.push(piece)
-      const { depth, keys } = scan(piece)
+      const { depth, values, keys } = scan(piece)
       if (depth > deepestJson) {
         throw badRequest(`The body is nested deeper than ${deepestJson} levels.`)
+      }
+      if (values > mostValues) {
+        throw badRequest(`The body has more than ${mostValues} values.`)
       }
       if (keys > mostKeys) {
         throw badRequest(`An object of the body has more than ${mostKeys} keys.`)
       }
     }
-    for await (const chunk of readChunks(request, maxBytes))
+    for await (const chunk of readChunks(request, maxBytes)) {
+      hold(chunk.byteLength + chunkCost)
       add(decoder.decode(chunk, { stream: true }))
+    }
     add(decoder.decode())
     return pieces
   } catch (error) {
@@ -80,6 +105,8 @@ function hasBody(request: Request): boolean {
 
 /** The largest chunk that is handled at once, however the client and its transport split a body. */
 const pieceBytes = 65_536
+/** What a chunk takes beside its bytes: most of the memory of a body that arrives two bytes at a time. */
+const chunkCost = 32
 
 async function* readChunks(request: Request, maxBytes: number): AsyncGenerator<Uint8Array> {
   let size = 0

@@ -29,7 +29,7 @@ import type { RouteRequest } from './router.ts'
 import { inPlace, runActive, toSend } from './routes/chat.ts'
 import { sdkOf } from './routes/messages.ts'
 import { readTurn } from '../engine/engine.ts'
-import { toClientOutput, toToolDecision } from './chat-answers.ts'
+import { checkAnswers, toClientOutput, toToolDecision } from './chat-answers.ts'
 import { wait } from '../engine/clock.ts'
 
 /** The options of `createRecordingProxy`: those of a handler, and the backend. */
@@ -44,7 +44,7 @@ export interface RecordingProxyOptions extends HandlerOptions {
   readonly forwardHeaders?: ForwardHeaders
   /**
    * The history that the backend is sent in `messages`. `ledger`: what is stored, in the client's format, at most the
-   * last thousand messages, with the client's newest message at the end. `client`: the body as it arrived, with
+   * last thousand messages and 16 MiB, with the client's newest message at the end. `client`: the body as it arrived, with
    * whatever history the client claims.
    * @default 'ledger'
    */
@@ -97,9 +97,10 @@ export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOp
       answering.route = 'recording-proxy'
       const ownerId = await identify(request, options)
       const basePath = basePathOf(request, url, options)
-      const route = { request, url, params: {}, ownerId, basePath }
+      const bodyMeter = context.bodies.open(ownerId)
+      const route = { request, url, params: {}, ownerId, basePath, bodyMeter }
       return withReply(context, route, async (reply) => {
-        const body = await readJson(request, context.limits.bodyBytes)
+        const body = await readJson(route, context.limits.bodyBytes)
         const chat = parseSending(body)
         checkChatText(chat, context.limits.textChars)
         const { recorded, sent } = await toRecord(context, route, chat)
@@ -143,7 +144,7 @@ export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOp
           default:
             throw notFound('thread')
         }
-      })
+      }).finally(bodyMeter.release)
     })
 }
 
@@ -179,11 +180,9 @@ async function toRecord(
   const { threadId, messageId: turnId, decisions, outputs, parts } = chat
   const { ownerId: by } = route
   await readOwned(context, route, threadId)
-  const sent = toKnownTurn(
-    await readTurn(holdfast.store, threadId, turnId),
-    parts,
-    sdkOf(route.url),
-  )
+  const turn = await readTurn(holdfast.store, threadId, turnId)
+  checkAnswers(turn, chat)
+  const sent = toKnownTurn(turn, parts, sdkOf(route.url))
   await holdfast.decide({ threadId, by, decisions: decisions.map(toToolDecision) })
   await holdfast.addToolOutputs(threadId, outputs.map(toClientOutput))
   return { recorded: { threadId, continue: turnId, by }, sent: { sent } }

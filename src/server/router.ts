@@ -1,5 +1,6 @@
 import type { OwnerId } from '../core/ids.ts'
 import { ApiError } from '../protocol/api-error.ts'
+import type { BodyMeter } from './body-bytes.ts'
 import { badRequest, MethodNotAllowed } from './http-error.ts'
 
 export interface RouteRequest {
@@ -10,6 +11,8 @@ export interface RouteRequest {
   readonly ownerId: OwnerId
   /** The prefix of every returned address. */
   readonly basePath: string
+  /** Counts what is held of the request's body. */
+  readonly bodyMeter: BodyMeter
 }
 
 export interface Route {

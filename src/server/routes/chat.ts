@@ -1,7 +1,7 @@
 import { assertNever } from '../../core/assert-never.ts'
 import { type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts'
 import type { Turn } from '../../core/message.ts'
-import { toClientOutput, toToolDecision } from '../chat-answers.ts'
+import { checkAnswers, toClientOutput, toToolDecision } from '../chat-answers.ts'
 import type { SendResult } from '../../engine/input/begin-answer.ts'
 import type { StoredTurn } from '../../engine/follow/turn-stream.ts'
 import type { NamedSendRequest } from '../../engine/input/send.ts'
@@ -36,7 +36,7 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
       path: '/api/chat',
       handle: async (request) =>
         withReply(context, request, async (reply) => {
-          const chat = parseChatBody(await readJson(request.request, limits.bodyBytes))
+          const chat = parseChatBody(await readJson(request, limits.bodyBytes))
           checkChatText(chat, limits.textChars)
           if (chat.kind === 'answers') return answer(context, request, chat, reply)
           const sent = await inPlace(context, request, chat.threadId, async () => {
@@ -200,6 +200,7 @@ async function answer(
   const { holdfast } = context
   const { threadId, messageId: turnId, decisions, outputs } = chat
   const { turn } = await findOwnTurn(context, request, threadId, turnId)
+  checkAnswers(turn, chat)
   const sent = toKnownTurn(turn, chat.parts, sdkOf(request.url))
   const by = request.ownerId
   const decided = await holdfast.decide({

@@ -16,7 +16,8 @@ export function feedbackRoutes({ holdfast, limits }: ServerContext): readonly Ro
     {
       method: 'POST',
       path: '/api/messages/:id/feedback',
-      async handle({ request, params, ownerId }) {
+      async handle(request) {
+        const { params, ownerId } = request
         const messageId = parseMessageId(params['id'])
         const body = parseObject(await readJson(request, limits.bodyBytes))
         const { rating, comment, threadId } = body

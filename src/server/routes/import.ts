@@ -6,6 +6,7 @@ import { openScratch } from '../../transfer/open-scratch.ts'
 import { readImport } from '../../transfer/read-import.ts'
 import { oneOf, parameter, type ServerContext } from '../context.ts'
 import { badRequest } from '../http-error.ts'
+import { toJsonResponse } from '../json-response.ts'
 import { readText } from '../read-json.ts'
 import type { Route } from '../router.ts'
 
@@ -14,7 +15,7 @@ const types = /^application\/(json|x-ndjson|jsonl)\s*(;|$)/i
 
 /** Imports old threads; the caller becomes their owner. */
 export function importRoutes(context: ServerContext): readonly Route[] {
-  const { holdfast, limits, jobs, largeImports } = context
+  const { holdfast, limits, inFlight, jobs, largeImports } = context
   return [
     {
       method: 'POST',
@@ -26,13 +27,14 @@ export function importRoutes(context: ServerContext): readonly Route[] {
         )
         const thread = parameter(url, 'thread')
         const threadId = thread === undefined ? undefined : parseThreadId(thread)
+        inFlight.admit(ownerId)
         // Before the body is read, because all of it is held in memory.
         const leave = jobs.acquire(ownerId)
         let scratch: Store | undefined
         let leaveLarge: Leave | undefined
         try {
           // The whole body is read before anything is stored: one that is too large or cut off changes nothing (HT3).
-          const text = await readText(request, limits.importBytes, types)
+          const text = await readText(request, { maxBytes: limits.importBytes, types })
           if (text === null) throw badRequest('There is nothing to import.')
           const chars = text.reduce((sum, piece) => sum + piece.length, 0)
           if (chars > largeChars) leaveLarge = await largeImports(ownerId)
@@ -45,7 +47,7 @@ export function importRoutes(context: ServerContext): readonly Route[] {
             ...(scratch === undefined ? {} : { dryRun: { scratch } }),
           })
           if (!isDry) holdfast.prepareSearch(ownerId)
-          return Response.json(report)
+          return toJsonResponse(context, ownerId, report)
         } finally {
           leave()
           leaveLarge?.()

@@ -1,27 +1,34 @@
-import { parseMessageId } from '../../core/ids.ts'
+import { type OwnerId, parseMessageId } from '../../core/ids.ts'
+import type { InputQueue } from '../../core/queued-input.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { projectQueue } from '../../views/queue-view.ts'
 import { checkText } from '../check-text.ts'
 import { orNotFound, type ServerContext, threadOf } from '../context.ts'
 import { badRequest, notFound } from '../http-error.ts'
+import { toJsonResponse } from '../json-response.ts'
 import { readJson } from '../read-json.ts'
 import type { Route, RouteRequest } from '../router.ts'
 import { inPlace } from './chat.ts'
 import { parseObject } from './threads.ts'
 
-/** Queued inputs (IN2). */
+/** Queued inputs (IN2). They may have a megabyte together: the responses count for their owner (OP7a). */
 export function queueRoutes(context: ServerContext): readonly Route[] {
-  const { holdfast, limits } = context
+  const { holdfast, limits, inFlight, reads } = context
   const { queues } = holdfast
   const messageOf = ({ params }: RouteRequest) => parseMessageId(params['messageId'])
+  const show = (ownerId: OwnerId, queue: InputQueue) => {
+    const page = { results: projectQueue(queue), nextCursor: null, hasMore: false }
+    return toJsonResponse(context, ownerId, page)
+  }
   return [
     {
       method: 'GET',
       path: '/api/threads/:id/queue',
       async handle(request) {
         const { ownerId } = request
-        const queue = orNotFound(await queues.list(threadOf(request), { ownerId }))
-        return Response.json({ results: projectQueue(queue), nextCursor: null, hasMore: false })
+        inFlight.admit(ownerId)
+        const read = () => queues.list(threadOf(request), { ownerId })
+        return show(ownerId, orNotFound(await reads.gateOf(ownerId)(read)))
       },
     },
     {
@@ -29,16 +36,17 @@ export function queueRoutes(context: ServerContext): readonly Route[] {
       path: '/api/threads/:id/queue/:messageId',
       async handle(request) {
         const { ownerId } = request
-        const { text, before } = parseObject(await readJson(request.request, limits.bodyBytes))
+        const { text, before } = parseObject(await readJson(request, limits.bodyBytes))
         if (text !== undefined && typeof text !== 'string') throw badRequest('"text" is a text.')
         checkText('message', [text], limits.textChars)
         if (before !== undefined && before !== null && typeof before !== 'string') {
           throw badRequest('"before" must be the id of a queued message, or null.')
         }
         const change = withDefined({}, { text, before })
+        inFlight.admit(ownerId)
         const id = threadOf(request)
         const input = orNotFound(await queues.update(id, messageOf(request), change, { ownerId }))
-        return Response.json(projectQueue([input])[0])
+        return toJsonResponse(context, ownerId, projectQueue([input])[0])
       },
     },
     {
@@ -57,13 +65,13 @@ export function queueRoutes(context: ServerContext): readonly Route[] {
       async handle(request) {
         const { ownerId } = request
         const id = threadOf(request)
+        inFlight.admit(ownerId)
         const released = await inPlace(context, request, id, async () => {
           const queue = await queues.release(id, { ownerId })
           const isRunning = holdfast.running().includes(id)
           return { kind: isRunning ? 'started' : 'released', queue }
         })
-        const queue = orNotFound(released.queue)
-        return Response.json({ results: projectQueue(queue), nextCursor: null, hasMore: false })
+        return show(ownerId, orNotFound(released.queue))
       },
     },
   ]

@@ -25,14 +25,20 @@ const cacheControl = 'no-store'
 /** Links to threads (FK5): created and revoked by the owner, read by anybody who has one. */
 export function shareRoutes(context: ServerContext): readonly Route[] {
   const { holdfast, inFlight, reads, sharing, transfers } = context
-  const { shares } = holdfast
-  /** The readers of one link share one set of limits, separate from everybody else's (OP7a). */
-  const readerOf = (id: string) => `share ${id}`
-  /** A link that does not exist, was revoked or is switched off gets the same error. */
-  const linkOf = ({ params }: RouteRequest): string => {
+  const { shares, store } = holdfast
+  /**
+   * A link that does not exist, was revoked or is switched off gets the same error. `reader` is who the response counts
+   * for: nobody knows who reads a link, and an owner can make any number of them, so all readers of one owner's links
+   * have one set of limits, beside the owner's own (OP7a).
+   */
+  const findLink = async ({ params }: RouteRequest) => {
     const { id } = params
     if (!sharing || !isShareId(id)) throw noLink()
-    return id
+    // Undefined: the store has no links, which the read of this one reports.
+    const share = await store.shares?.read(id)
+    if (share === null) throw noLink()
+    // No owner id has a line feed: no owner is mistaken for the readers of another's links.
+    return { id, reader: `links\n${share?.ownerId}` }
   }
   return [
     {
@@ -83,18 +89,18 @@ export function shareRoutes(context: ServerContext): readonly Route[] {
       isForReaders: true,
       async handle(request) {
         const { url, basePath } = request
-        const id = linkOf(request)
+        const { id, reader } = await findLink(request)
         const format = oneOf(url, 'format', pageFormats) ?? 'ui'
         const limit = parseLimit(parameter(url, 'limit') ?? defaultLimit)
         const query = withDefined(
           { format, limit, basePath },
           { cursor: parameter(url, 'cursor'), sdk: sdkOf(url) },
         )
-        inFlight.admit(readerOf(id))
-        const page = await reads.gateOf(readerOf(id))(() => shares.messages(id, query))
+        inFlight.admit(reader)
+        const page = await reads.gateOf(reader)(() => shares.messages(id, query))
         if (page === null) throw noLink()
         const shown = { ...page, sharedAt: toIsoDate(page.sharedAt) }
-        return toJsonResponse(context, readerOf(id), shown)
+        return toJsonResponse(context, reader, shown)
       },
     },
     {
@@ -102,13 +108,13 @@ export function shareRoutes(context: ServerContext): readonly Route[] {
       path: '/api/shares/:id/tool-calls/:callId',
       isForReaders: true,
       async handle(request) {
-        const id = linkOf(request)
-        inFlight.admit(readerOf(id))
+        const { id, reader } = await findLink(request)
+        inFlight.admit(reader)
         const callId = request.params['callId'] ?? ''
         const read = () => shares.result(id, callId, request.basePath)
-        const result = await reads.gateOf(readerOf(id))(read)
+        const result = await reads.gateOf(reader)(read)
         if (result === null) throw noLink()
-        return toJsonResponse(context, readerOf(id), result)
+        return toJsonResponse(context, reader, result)
       },
     },
     {
@@ -116,15 +122,15 @@ export function shareRoutes(context: ServerContext): readonly Route[] {
       path: '/api/shares/:id/files/:fileId',
       isForReaders: true,
       async handle(request) {
-        const id = linkOf(request)
+        const { id, reader } = await findLink(request)
         const found = await shares.file(id, request.params['fileId'] ?? '')
         if (found === null) throw noLink()
         return serveFile(request.request, {
           ...found,
           cacheControl,
           admit: () => {
-            inFlight.admit(readerOf(id))
-            return transfers.acquire(readerOf(id))
+            inFlight.admit(reader)
+            return transfers.acquire(reader)
           },
         })
       },

@@ -24,7 +24,7 @@ import {
 import { badRequest, notFound, runActive } from '../http-error.ts'
 import { toJsonResponse } from '../json-response.ts'
 import { readJson } from '../read-json.ts'
-import type { Route } from '../router.ts'
+import type { Route, RouteRequest } from '../router.ts'
 
 const mostPrepared = 10_000
 
@@ -32,7 +32,11 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
   const { holdfast, limits, threadMetadata, inFlight, reads } = context
   const { threads } = holdfast
   const list = (thread: ListedThread) => toThreadJson(thread, threadMetadata !== 'hidden')
-  const show = (thread: ThreadRecord) => ({ ...list(thread), queue: projectQueue(thread.queue) })
+  /** With its queue, which may have a megabyte: the response counts for its owner (OP7a). */
+  const show = (ownerId: OwnerId, thread: ThreadRecord, status?: number) => {
+    const shown = { ...list(thread), queue: projectQueue(thread.queue) }
+    return toJsonResponse(context, ownerId, shown, status)
+  }
   const prepared = new Set<OwnerId>()
   /** Once for each owner: whoever lists their threads may search next. */
   const prepareSearch = (ownerId: OwnerId): void => {
@@ -42,7 +46,7 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
     prepared.add(ownerId)
     holdfast.prepareSearch(ownerId)
   }
-  const readChange = async (request: Request): Promise<[JsonObject, ThreadChange]> => {
+  const readChange = async (request: RouteRequest): Promise<[JsonObject, ThreadChange]> => {
     const body = parseObject(await readJson(request, limits.bodyBytes))
     const { title, pinned, archived, metadata } = body
     if (metadata !== undefined && threadMetadata !== 'write') {
@@ -67,17 +71,18 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
     {
       method: 'POST',
       path: '/api/threads',
-      async handle({ request, ownerId }) {
+      async handle(request) {
+        const { ownerId } = request
         const [body, change] = await readChange(request)
         const { pinned: _, archived: __, ...given } = change
         const id = body['id'] === undefined ? undefined : parseThreadId(body['id'])
+        inFlight.admit(ownerId)
         if (id !== undefined && (await threads.get(id, { ownerId })) === null) {
           checkMadeUpId(context, id)
         }
         const created = await threads.create(withDefined({ ...given, ownerId }, { id }))
         if (created.kind === 'taken') throw notFound('thread')
-        const status = created.kind === 'created' ? 201 : 200
-        return Response.json(show(created.thread), { status })
+        return show(ownerId, created.thread, created.kind === 'created' ? 201 : 200)
       },
     },
     {
@@ -100,19 +105,24 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
     {
       method: 'GET',
       path: '/api/threads/:id',
-      handle: async (request) => Response.json(show(await findThread(context, request))),
+      async handle(request) {
+        const { ownerId } = request
+        inFlight.admit(ownerId)
+        return show(ownerId, await reads.gateOf(ownerId)(() => findThread(context, request)))
+      },
     },
     {
       method: 'PATCH',
       path: '/api/threads/:id',
       async handle(request) {
         const { id } = await findThread(context, request)
-        const [, change] = await readChange(request.request)
+        const [, change] = await readChange(request)
         if (Object.keys(change).length === 0) {
           throw badRequest('"title", "pinned" or "archived" is required.')
         }
         const { ownerId } = request
-        return Response.json(show(orNotFound(await threads.update(id, change, { ownerId }))))
+        inFlight.admit(ownerId)
+        return show(ownerId, orNotFound(await threads.update(id, change, { ownerId })))
       },
     },
     {
@@ -121,7 +131,7 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
       async handle(request) {
         const { ownerId } = request
         const { id } = await findThread(context, request)
-        const body = parseObject(await readJson(request.request, limits.bodyBytes))
+        const body = parseObject(await readJson(request, limits.bodyBytes))
         const { messageId, title } = body
         const newId = body['id'] === undefined ? undefined : parseThreadId(body['id'])
         if (newId !== undefined && (await threads.get(newId, { ownerId })) === null) {
@@ -132,14 +142,13 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
           messageId: messageId === undefined ? undefined : parseMessageId(messageId),
           title: title === undefined ? undefined : parseTitle(title),
         }
+        inFlight.admit(ownerId)
         const leave = context.jobs.acquire(ownerId)
         const forked = await threads.fork(id, withDefined({ ownerId }, wanted)).finally(leave)
         switch (forked.kind) {
           case 'forked':
           case 'exists':
-            return Response.json(show(forked.thread), {
-              status: forked.kind === 'forked' ? 201 : 200,
-            })
+            return show(ownerId, forked.thread, forked.kind === 'forked' ? 201 : 200)
           case 'run-active':
             throw runActive(forked.turnId)
           case 'no-message':

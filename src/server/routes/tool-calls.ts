@@ -8,6 +8,7 @@ import type { ResolveResult } from '../../engine/calls/resolve.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { toIsoDate } from '../../views/iso-date.ts'
 import { projectToolCall, projectToolCalls } from '../../views/tool-call-record.ts'
+import { mostAnswers } from '../chat-answers.ts'
 import { findThread, oneOf, type ServerContext, threadOf } from '../context.ts'
 import { ApiError } from '../../protocol/api-error.ts'
 import { alreadyDecided, badRequest, notFound } from '../http-error.ts'
@@ -17,8 +18,6 @@ import { readJson } from '../read-json.ts'
 import { toCallAddress } from '../../protocol/addresses.ts'
 import type { Route, RouteRequest } from '../router.ts'
 import { parseObject } from './threads.ts'
-
-const mostDecisions = 1_000
 
 export function toolCallRoutes(context: ServerContext): readonly Route[] {
   const { holdfast, limits, inFlight, reads } = context
@@ -61,7 +60,7 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
       method: 'POST',
       path: '/api/threads/:id/tool-calls/:callId/decision',
       async handle(request) {
-        const body = parseObject(await readJson(request.request, limits.bodyBytes))
+        const body = parseObject(await readJson(request, limits.bodyBytes))
         const callId = parseCallId(request.params['callId'])
         const [result] = await decide(request, [parseDecision(callId, body, limits.textChars)])
         if (result?.kind === 'not-found') return refuseMissing(context, request)
@@ -75,26 +74,26 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
       method: 'POST',
       path: '/api/threads/:id/decisions',
       async handle(request) {
-        const { decisions: list } = parseObject(await readJson(request.request, limits.bodyBytes))
-        if (!Array.isArray(list) || list.length > mostDecisions) {
-          throw badRequest(`"decisions" is a list of at most ${mostDecisions}.`)
+        const { decisions: list } = parseObject(await readJson(request, limits.bodyBytes))
+        if (!Array.isArray(list) || list.length > mostAnswers) {
+          throw badRequest(`"decisions" is a list of at most ${mostAnswers}.`)
         }
         const decisions = (list as readonly Json[]).map((entry) => {
           const body = parseObject(entry)
           return parseDecision(parseCallId(body['callId']), body, limits.textChars)
         })
+        inFlight.admit(request.ownerId)
         const results = await decide(request, decisions)
         // None of them exists: the thread may not exist either.
         if (results.every(({ kind }) => kind === 'not-found')) await findThread(context, request)
-        return Response.json({
-          results: results.map((result, index) => {
-            const json = toDecisionJson(result)
-            const callId = decisions[index]?.toolCallId
-            if ('status' in json) return { callId, ...json }
-            const { code, message, details } = json.error
-            return { callId, error: { code, message, ...details } }
-          }),
+        const shown = results.map((result, index) => {
+          const json = toDecisionJson(result)
+          const callId = decisions[index]?.toolCallId
+          if ('status' in json) return { callId, ...json }
+          const { code, message, details } = json.error
+          return { callId, error: { code, message, ...details } }
         })
+        return toJsonResponse(context, request.ownerId, { results: shown })
       },
     },
     {
@@ -103,7 +102,7 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
       async handle(request) {
         const { ownerId } = request
         const threadId = threadOf(request)
-        const body = parseObject(await readJson(request.request, limits.bodyBytes))
+        const body = parseObject(await readJson(request, limits.bodyBytes))
         const resolution = (['retry', 'done', 'skip'] as const).find(
           (word) => word === body['resolution'],
         )

@@ -73,6 +73,22 @@ export const badInputRules: readonly HttpRule[] = [
     },
   },
   {
+    id: 'CL6b',
+    claim:
+      'refuses a body of more values than can be handled without a pause, and accepts a large one',
+    async check(fixture) {
+      const client = createHttpClient(fixture)
+      const send = (values: number) => {
+        const body = `{"title":"many","x":[${Array.from({ length: values }, () => '0').join(',')}]}`
+        return client.open('/api/threads', { method: 'POST', headers: json, body })
+      }
+      assert.equal((await send(90_000)).status, 201)
+      const refused = await send(110_000)
+      assert.equal(refused.status, 400)
+      assert.match(await refused.text(), /more than 100000 values/)
+    },
+  },
+  {
     id: 'HT3',
     claim: 'refuses a chat without a message, and with one it cannot read, and stores nothing',
     async check(fixture) {
