@@ -9,8 +9,11 @@ import type { SearchTerms } from '../views/search-text.ts'
  * write to the same database.
  */
 export interface SearchIndex {
-  /** Threads of the owner that changed since they were indexed, at most `limit`; empty: the index is up to date. */
-  findUnread(ownerId: OwnerId, limit: number): Promise<readonly UnreadThread[]>
+  /**
+   * Threads of the owner that changed since they were indexed, the last active first, at most `limit`. With `before` only
+   * those of less activity, so that a pass over all of them goes over none twice. Fewer than `limit`: there are no more.
+   */
+  findUnread(ownerId: OwnerId, limit: number, before?: number): Promise<readonly UnreadThread[]>
   /**
    * Replaces the texts at these seqs, and records that the thread is indexed up to `to`. Writes nothing if
    * the thread's indexed seq is no longer `from`, or the thread is gone.
@@ -26,6 +29,8 @@ export interface UnreadThread {
   readonly incarnation: string
   readonly title: string
   readonly createdAt: number
+  /** Its position in the list of threads: no two have the same. */
+  readonly activity: number
   /** The seq up to which it is indexed; -1: not indexed, or indexed as an earlier thread of this id. */
   readonly from: Seq
 }

@@ -1,9 +1,10 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { parseMessageId } from '../core/ids.ts'
-import { runToEnd } from '../core/pausable-work.ts'
+import { type PausableWork, runToEnd } from '../core/pausable-work.ts'
 import {
   findInMessage,
+  findSearchWords,
   matchesTerms,
   parseSearchTerms,
   toSearchWords,
@@ -125,4 +126,61 @@ it.each([
   const { snippet, ranges } = toSnippet(text, parseSearchTerms(`${query} `)!)
   expect(ranges.map(([from, to]) => snippet.slice(from, to))).toEqual([query])
   expect(snippet.length).toBeLessThan(210)
+})
+
+it('[FK1] a run of letters that is longer than any word has the word that its beginning makes', () => {
+  const letters = { latin: 'e\u0301', math: '\u{1D4B3}', thai: 'สวัสดีครับ', deseret: '\u{10400}' }
+  const plain = { latin: 'e', math: 'x', thai: 'สวสดครบ', deseret: '\u{10428}' }
+  for (const script of ['latin', 'math', 'thai', 'deseret'] as const) {
+    const beginning = Array.from(plain[script].repeat(500)).slice(0, 499).join('')
+    for (const before of ['', 'x ', `${'x'.repeat(1_990)} `]) {
+      const text = `${before}1${letters[script].repeat(3_000)} end`
+      expect(toSearchWords(text).slice(-2)).toEqual([`1${beginning}`, 'end'])
+    }
+  }
+})
+
+it('[FK1] words are whole wherever the work on a text pauses', () => {
+  const words = Array.from({ length: 9_000 }, (_, nth) => `${'x'.repeat(nth % 23)}${nth}`)
+  expect(toSearchWords(words.join(' '))).toEqual(words)
+  const text = `${'x'.repeat(1_998)}${'東京'.repeat(3_000)}タ`
+  expect(toSearchWords(text)).toEqual(['x'.repeat(500), '東', '京', 'タ'])
+  const { snippet, ranges } = toSnippet(words.join(' '), parseSearchTerms(`${words[8_000]} `)!)
+  expect(ranges.map(([from, to]) => snippet.slice(from, to))).toEqual([words[8_000]])
+})
+
+/** How many characters are normalised between two pauses, at most, and how often the work pauses. */
+function measurePauses(work: PausableWork<unknown>) {
+  const normalized = vi.spyOn(String.prototype, 'normalize')
+  onTestFinished(() => normalized.mockRestore())
+  let [pauses, most] = [0, 0]
+  for (let isDone = false; !isDone; pauses++) {
+    normalized.mockClear()
+    isDone = work.next().done === true
+    most = Math.max(
+      most,
+      normalized.mock.contexts.reduce((sum: number, text) => sum + String(text).length, 0),
+    )
+  }
+  normalized.mockRestore()
+  return { pauses, most }
+}
+
+// Normalising makes U+FDFA 18 characters.
+it.each([
+  ['one run', '\uFDFA'.repeat(200_000)],
+  ['many runs', Array.from({ length: 1_000 }, (_, nth) => `${nth}${'½'.repeat(195)}`).join(' ')],
+  ['no word', '…'.repeat(200_000)],
+])('[FK1 OP7] of %s little is normalised between two pauses', (_, text) => {
+  const id = parseMessageId('u')
+  const parts = [{ type: 'text', text }] as const
+  const message = { id, role: 'user', parts, seq: 1, createdAt: 1 } as const
+  for (const work of [
+    findSearchWords(text),
+    findInMessage(message, parseSearchTerms('elsewhere nowhere')!),
+  ]) {
+    const { pauses, most } = measurePauses(work)
+    expect(most).toBeLessThanOrEqual(2_000)
+    expect(pauses).toBeGreaterThan(50)
+  }
 })

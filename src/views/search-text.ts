@@ -57,43 +57,91 @@ const longestWord = 500
  */
 const longestText = 1_000_000
 
+const unspaced = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]`
+const run = String.raw`(?:(?!${unspaced})[\p{L}\p{N}\p{M}])+`
 /** Letters and digits. Scripts without spaces between words are split letter by letter. */
-const wordPattern =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{N}\p{M}])+/gu
+const wordPattern = new RegExp(`${unspaced}|${run}`, 'gu')
+const runPattern = new RegExp(`^${run}`, 'u')
+
+/**
+ * The most UTF-16 units of a run of letters that are read, and of a text between two pauses. The longest word needs 500
+ * letters, of two units each in some scripts, and room for their accents. Not more, because normalising is the slowest
+ * step: U+FDFA becomes 18 characters, and 200,000 of them blocked the event loop for 600 ms (OP7).
+ */
+const longestRun = 2_000
+
+interface Token {
+  /** Where it is in the text. */
+  readonly index: number
+  readonly token: string
+}
+
+/**
+ * The tokens of a text, in portions between which the work may pause. They are those that `wordPattern` finds in the
+ * whole text, except that of a longer run than `longestRun` the rest is skipped.
+ */
+function* portionsOfTokens(text: string): Generator<readonly Token[]> {
+  const end = Math.min(text.length, longestText)
+  let isRest = false
+  for (let from = 0; from < end;) {
+    const to = Math.min(end, wholeEnd(text, from + longestRun))
+    const part = text.slice(from, to)
+    if (isRest) {
+      from += runPattern.exec(part)?.[0].length ?? 0
+      isRest = from === to
+      yield []
+      continue
+    }
+    const start = from
+    const tokens = Array.from(part.matchAll(wordPattern), ({ index, 0: token }) => ({
+      index: start + index,
+      token,
+    }))
+    const last = tokens.at(-1)
+    const isCut = to < end && last !== undefined && last.index + last.token.length === to
+    isRest = isCut && last.index === from
+    from = to
+    if (isCut && !isRest) {
+      // Read again from its beginning: it may go on after this portion.
+      tokens.pop()
+      from = last.index
+    }
+    yield tokens
+  }
+}
 
 /** Without case and accents, each word once. Every store and every query uses these, so all find the same. */
 export function toSearchWords(text: string): readonly string[] {
   return runToEnd(findSearchWords(text))
 }
 
-/** So many words of a text are read between two pauses. */
-const wordsAtOnce = 1_000
-
 /** The same with pauses: a text may have a million characters (OP7). */
 export function* findSearchWords(text: string): PausableWork<readonly string[]> {
-  let tokens = 0
   const words = new Set<string>()
   // Most words of a text repeat: each is normalised once.
   const seen = new Set<string>()
   let chars = 0
-  for (const [token] of text.slice(0, longestText).matchAll(wordPattern)) {
-    if (++tokens % wordsAtOnce === 0) yield
-    if (seen.has(token)) continue
-    seen.add(token)
-    for (const word of normalize(token)) {
-      words.add(word)
-      chars += word.length
+  for (const tokens of portionsOfTokens(text)) {
+    for (const { token } of tokens) {
+      if (seen.has(token)) continue
+      seen.add(token)
+      for (const word of normalize(token)) {
+        words.add(word)
+        chars += word.length
+      }
+      if (words.size >= mostWords || chars >= mostWordChars) return [...words]
     }
-    if (words.size >= mostWords || chars >= mostWordChars) break
+    yield
   }
   return [...words]
 }
 
-function normalize(word: string): readonly string[] {
-  if (/^[A-Za-z0-9]+$/.test(word)) return [word.toLowerCase().slice(0, longestWord)]
-  const plain = word.normalize('NFKD').toLowerCase().replaceAll(/\p{M}/gu, '')
+/** Of a token that is no longer than `longestRun`. */
+function normalize(token: string): readonly string[] {
+  if (/^[A-Za-z0-9]+$/.test(token)) return [token.toLowerCase().slice(0, longestWord)]
+  const plain = token.normalize('NFKD').toLowerCase().replaceAll(/\p{M}/gu, '')
   return (plain.match(/[\p{L}\p{N}]+/gu) ?? []).map((part) =>
-    Array.from(part).slice(0, longestWord).join(''),
+    part.length <= longestWord ? part : Array.from(part).slice(0, longestWord).join(''),
   )
 }
 
@@ -149,12 +197,10 @@ function* findSnippet(
 ): PausableWork<SearchSnippet & { readonly at: number | null }> {
   const isHit = createMatcher(terms)
   let at: number | null = null
-  let tokens = 0
-  for (const { index, 0: token } of text.slice(0, longestText).matchAll(wordPattern)) {
-    if (++tokens % wordsAtOnce === 0) yield
-    if (!isHit(token)) continue
-    at = index
-    break
+  for (const tokens of portionsOfTokens(text)) {
+    at = tokens.find(({ token }) => isHit(token))?.index ?? null
+    if (at !== null) break
+    yield
   }
   const [start, end] = cutAround(text, at ?? 0)
   const line = text.slice(start, end).replaceAll(/\s+/g, ' ').trim()

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { tool } from 'ai'
 import {
   createHoldfast,
@@ -13,7 +14,7 @@ import {
 import { postgres } from 'holdfast/postgres'
 import { createHandler } from 'holdfast/server'
 import { scriptedModel } from 'holdfast/testing'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import type { Store } from '../../src/store/store.ts'
 import { createRandom, type Random } from '../../src/testing/random.ts'
@@ -331,6 +332,103 @@ it.each(['sqlite', 'postgres'])(
   },
 )
 
+it.each(['sqlite', 'postgres'])(
+  '[FK1 OP7 VR1] what one event shows again is stored in portions: %s',
+  async (kind) => {
+    const store = await stores[kind]!()
+    const portions: number[] = []
+    const search: Store['search'] = store.search && {
+      ...store.search,
+      addTexts: async (indexed) => {
+        portions.push(indexed.texts.reduce((sum, { words }) => sum + words.length, 0))
+        await store.search?.addTexts(indexed)
+      },
+    }
+    const holdfast = openHoldfast({ ...store, ...(search && { search }) }, createRandom(6))
+    const create = { ownerId: parseOwnerId('ann'), title: '' }
+    const send = async (id: string, replaces?: string) => {
+      const words = Array.from({ length: 1_000 }, (_, word) => `${id}n${word}`)
+      const message = {
+        id: parseMessageId(id),
+        parts: [{ type: 'text', text: words.join(' ') }] as const,
+      }
+      const edit = replaces === undefined ? {} : { replaces: parseMessageId(replaces) }
+      await holdfast.send({ threadId: thread, message, create, ...edit })
+      await holdfast.settled()
+    }
+    for (let nth = 0; nth < 25; nth++) await send(`m${nth}`)
+    await send('other', 'm0')
+    const find = async (q: string) =>
+      (await holdfast.search({ ownerId: 'ann', q })).results.map(({ messageId }) => messageId)
+    expect([await find('m24n7 '), await find('othern7 ')]).toEqual([[], ['other']])
+    portions.length = 0
+    expect(await holdfast.show(thread, 'm0')).toMatchObject({ kind: 'shown' })
+    expect([await find('m24n7 '), await find('m0n7 '), await find('othern7 ')]).toEqual([
+      ['m24'],
+      ['m0'],
+      [],
+    ])
+    expect(portions.reduce((sum, words) => sum + words)).toBeGreaterThan(25_000)
+    expect(Math.max(...portions)).toBeLessThan(11_000)
+  },
+)
+
+it.each(['sqlite', 'postgres'])(
+  '[FK1] a thread that is renamed while the index is filled is found by its new title: %s',
+  async (kind) => {
+    const store = await stores[kind]!()
+    const writer = openHoldfast(store, createRandom(6))
+    await writer.threads.create({ id: 'thread-1', ownerId: 'ann', title: 'plum' })
+    let isRenamed = false
+    const search: Store['search'] = store.search && {
+      ...store.search,
+      findUnread: async (ownerId, limit) => {
+        const found = (await store.search?.findUnread(ownerId, limit)) ?? []
+        if (!isRenamed) await writer.threads.update('thread-1', { title: 'quince' })
+        isRenamed = true
+        return found
+      },
+    }
+    const holdfast = openHoldfast({ ...store, ...(search && { search }) }, createRandom(6))
+    const find = async (q: string) => (await holdfast.search({ ownerId: 'ann', q })).results.length
+    await find('plum')
+    expect([await find('plum'), await find('quince')]).toEqual([0, 1])
+  },
+)
+
+it('[FK1 OP7] the titles that a search finds are worked on in several turns of the event loop', async () => {
+  const store = memory()
+  for (let nth = 0; nth < 100; nth++) {
+    const id = parseThreadId(`thread-${nth}`)
+    await store.createThread({ id, ownerId: parseOwnerId('ann'), title: 'pear', at: nth })
+  }
+  const holdfast = openHoldfast(store, createRandom(6))
+  // Each look at the clock is a millisecond after the one before.
+  let now = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => ++now)
+  onTestFinished(() => clock.mockRestore())
+  const over = new AbortController()
+  const searching = holdfast.search({ ownerId: 'ann', q: 'pear', limit: 200 })
+  void searching.finally(() => over.abort())
+  let turns = 0
+  for (; !over.signal.aborted; turns++) await setImmediate()
+  expect((await searching).results).toHaveLength(100)
+  expect(turns).toBeGreaterThan(10)
+})
+
+it.each(Object.keys(stores))(
+  '[FK1 OP7] a longer title than any is searched as far as it is shown: %s',
+  async (kind) => {
+    const store = await stores[kind]!()
+    const holdfast = openHoldfast(store, createRandom(6))
+    const [id, ownerId] = [parseThreadId('thread-1'), parseOwnerId('ann')]
+    await store.createThread({ id, ownerId, title: `plum ${'x '.repeat(300)}quince`, at: 1 })
+    const find = async (q: string) => (await holdfast.search({ ownerId, q })).results
+    expect(await find('plum')).toMatchObject([{ title: `plum ${'x '.repeat(300)}`.slice(0, 500) }])
+    expect(await find('quince')).toEqual([])
+  },
+)
+
 it('[FK1 OP7] a change of a thread that a thousand others are above in the list is found', async () => {
   const store = openStore(temporaryFile())
   const holdfast = openHoldfast(store, createRandom(6))
@@ -352,6 +450,45 @@ it('[FK1 OP7] a change of a thread that a thousand others are above in the list 
   ])
   expect((await find('quince')).results).toMatchObject([{ threadId: 'thread-0' }])
 })
+
+it.each(['sqlite', 'postgres'])(
+  '[FK1 OP7] a pass over the threads of a person goes on where it was for the next few, and misses none that moves up: %s',
+  async (kind) => {
+    const store = await stores[kind]!()
+    const ownerId = parseOwnerId('ann')
+    for (let nth = 0; nth < 230; nth++) {
+      await store.createThread({
+        id: parseThreadId(`thread-${nth}`),
+        ownerId,
+        title: 'pear',
+        at: nth,
+      })
+    }
+    const writer = openHoldfast(store, createRandom(6))
+    const places: (number | undefined)[] = []
+    const search: Store['search'] = store.search && {
+      ...store.search,
+      findUnread: async (owner, limit, before) => {
+        const found = (await store.search?.findUnread(owner, limit, before)) ?? []
+        expect(found.filter(({ activity }) => activity >= (before ?? Infinity))).toEqual([])
+        if (places.length === 1) {
+          const parts = [{ type: 'text', text: 'quince' }] as const
+          await writer.post('thread-0', { id: 'u', role: 'user', parts })
+        }
+        places.push(before)
+        return found
+      },
+    }
+    const holdfast = openHoldfast({ ...store, ...(search && { search }) }, createRandom(6))
+    const { results, isComplete } = await holdfast.search({ ownerId, q: 'quince' })
+    expect([results.length, isComplete]).toEqual([1, true])
+    // Once with all, once with the one that moved, once with none.
+    expect(places.map((place) => place === undefined)).toEqual([
+      ...[true, false, false, false, false],
+      ...[true, true],
+    ])
+  },
+)
 
 it('[FK1 OP7] the index of a person is filled in the background from the first list of their threads on', async () => {
   const store = openStore(temporaryFile())

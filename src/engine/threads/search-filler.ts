@@ -29,8 +29,10 @@ const threadsAtOnce = 50
 const changesAtOnce = 200
 /**
  * The words of one portion are stored in one transaction: a larger one would block other writers for too long (OP7).
+ * Changes are read by their bytes; the messages that they only name may have many more words.
  */
 const bytesAtOnce = 65_536
+const costAtOnce = 10_000
 /**
  * How much a search waits for, in words of texts that are stored: about a second, in which some thousand messages are
  * read. Not measured by the clock, so that what a search finds does not depend on how busy the machine is.
@@ -169,13 +171,20 @@ async function readUnread(
   // Each thread once: one that is being written to is behind again before the next lookup.
   const seen = new Set<string>()
   for (;;) {
-    const found = await index.findUnread(ownerId, threadsAtOnce + seen.size)
-    const unread = found.filter(({ threadId }) => !seen.has(threadId))
-    if (unread.length === 0) return true
-    for (const thread of unread) {
-      seen.add(thread.threadId)
-      if (!(await readThread(store, index, thread, onPortion))) return false
-    }
+    const read = seen.size
+    // From the top to the bottom of the list, and never over the same threads again for the next few.
+    let before: number | undefined
+    do {
+      const found = await index.findUnread(ownerId, threadsAtOnce, before)
+      for (const thread of found) {
+        if (seen.has(thread.threadId)) continue
+        seen.add(thread.threadId)
+        if (!(await readThread(store, index, thread, onPortion))) return false
+      }
+      before = found.length < threadsAtOnce ? undefined : found.at(-1)?.activity
+    } while (before !== undefined)
+    // One that was not read yet may have moved to the top meanwhile.
+    if (seen.size === read) return true
   }
 }
 
@@ -186,10 +195,27 @@ async function readThread(
   thread: UnreadThread,
   onPortion: (cost: number) => Promise<boolean>,
 ): Promise<boolean> {
-  const { threadId, incarnation, title, createdAt } = thread
-  let { from } = thread
+  const { threadId, incarnation, createdAt } = thread
+  let { from, title } = thread
   const pace = createPacer()
-  const named = { seq: 0, at: createdAt, words: toSearchWords(title) }
+  const texts = new Map<number, IndexedText>()
+  let cost = costOfRead
+  const storePortion = async (to: Seq): Promise<boolean> => {
+    await index.addTexts({ threadId, incarnation, from, to, texts: [...texts.values()] })
+    const spent = cost
+    texts.clear()
+    cost = costOfRead
+    from = to
+    return onPortion(spent)
+  }
+  const add = async (message: Message): Promise<boolean> => {
+    const { seq, createdAt: at } = message
+    const words = await runPaced(findSearchWords(searchTextOf(message)), pace)
+    texts.set(seq, { seq, at, words })
+    cost += words.length + costOfText
+    // Without moving the indexed seq: if the process dies now, all of these changes are read again.
+    return cost < costAtOnce || storePortion(Math.max(from, 0))
+  }
   for (;;) {
     const changes = await store.readChanges({
       threadId,
@@ -199,48 +225,44 @@ async function readThread(
       maxBytes: bytesAtOnce,
     })
     if (changes === null || changes.incarnation !== incarnation) return onPortion(costOfRead)
-    const texts = new Map<number, IndexedText>([[0, named]])
-    const add = async (message: Message): Promise<void> => {
-      const { seq, createdAt: at } = message
-      const words = await runPaced(findSearchWords(searchTextOf(message)), pace)
-      texts.set(seq, { seq, at, words })
-    }
     const open = new Set<Message['id']>()
     const shown = new Set<Seq>()
+    let isRenamed = false
     for (const change of changes.changes) {
-      if (change.kind === 'turn') await add(change.turn)
-      else if (isTurnEvent(change.event)) open.add(change.event.turnId)
-      else if (change.event.type === 'message-added') await add(toUserMessage(change.event))
-      else if (change.event.type === 'messages-shown') {
+      if (change.kind === 'turn') {
+        if (!(await add(change.turn))) return false
+      } else if (isTurnEvent(change.event)) open.add(change.event.turnId)
+      else if (change.event.type === 'message-added') {
+        if (!(await add(toUserMessage(change.event)))) return false
+      } else if (change.event.type === 'messages-shown') {
         for (const place of change.event.places) shown.add(place)
-      }
+      } else if (change.event.type === 'thread-renamed') isRenamed = true
     }
     for (const id of open) {
       const turn = await store.readMessage(threadId, id, 'none')
-      if (turn !== null) await add(turn)
+      if (turn !== null && !(await add(turn))) return false
     }
-    await readShown(store, threadId, shown, add)
-    const to = changes.reached
-    await index.addTexts({ threadId, incarnation, from, to, texts: [...texts.values()] })
-    let cost = costOfRead
-    for (const { words } of texts.values()) cost += words.length + costOfText
-    if (!(await onPortion(cost))) return false
-    if (to >= changes.seq) return true
-    from = to
+    for await (const message of readShown(store, threadId, shown)) {
+      if (!(await add(message))) return false
+    }
+    // It may have been renamed after it was looked up: with the title from then it would count as up to date.
+    if (isRenamed) title = (await store.readThread(threadId))?.title ?? title
+    texts.set(0, { seq: 0, at: createdAt, words: toSearchWords(title) })
+    if (!(await storePortion(changes.reached))) return false
+    if (from >= changes.seq) return true
   }
 }
 
 /**
- * An event that shows messages again does not contain them, and a turn that changed while it was hidden is in no
- * change: without this read it would be visible and never found. A message that is hidden again by now is read when it
- * is shown next.
+ * The messages at these places. An event that shows messages again does not contain them, and a turn that
+ * changed while it was hidden is in no change: without this read it would be visible and never found. A message that is
+ * hidden again by now is read when it is shown next.
  */
-async function readShown(
+async function* readShown(
   store: Store,
   threadId: ThreadId,
   places: ReadonlySet<Seq>,
-  add: (message: Message) => Promise<void>,
-): Promise<void> {
+): AsyncGenerator<Message> {
   const sorted = [...places].sort((left, right) => left - right)
   const [first] = sorted
   if (first === undefined) return
@@ -255,7 +277,7 @@ async function readShown(
     const page = await store.readPage({ ...query, maxBytes: bytesAtOnce })
     const last = page?.messages.at(-1)
     if (page === null || last === undefined) return
-    for (const message of page.messages) if (places.has(message.seq)) await add(message)
+    for (const message of page.messages) if (places.has(message.seq)) yield message
     before = last.seq
     await setImmediate()
   }

@@ -1,5 +1,6 @@
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import { parseOwnerId } from '../../core/ids.ts'
+import type { Message } from '../../core/message.ts'
 import {
   defaultLimit,
   parseLimit,
@@ -90,7 +91,12 @@ export async function search(
   const pace = createPacer()
   for (let from = 0; from < hits.length; from += hitsAtOnce) {
     const some = hits.slice(from, from + hitsAtOnce)
-    results.push(...(await Promise.all(some.map((hit) => toResult(store, hit, terms, pace)))))
+    const messages = await Promise.all(some.map((hit) => readHit(store, hit)))
+    for (const [nth, hit] of some.entries()) {
+      results.push(await toResult(hit, messages[nth] ?? null, terms, pace))
+      // A title, like a text with an early hit, is worked on without a pause, and there may be 200 of them (OP7).
+      await pace()
+    }
   }
   const last = hits.at(-1)
   const hasMore = found.length > limit && last !== undefined
@@ -113,15 +119,17 @@ function parseBefore(list: string, cursor: string): readonly [number, number] {
   return [at, id]
 }
 
-/** The current text is read: if it is gone meanwhile, the result contains the title only. */
+/** The current text. Null: the hit is a title. */
+const readHit = async (store: Store, { threadId, message }: SearchHit): Promise<Message | null> =>
+  message === null ? null : store.readMessage(threadId, message.id, 'none')
+
+/** If the message is gone meanwhile, the result contains the title only. */
 async function toResult(
-  store: Store,
-  hit: SearchHit,
+  { threadId, title, message, place }: SearchHit,
+  stored: Message | null,
   terms: SearchTerms,
   pace: Pacer,
 ): Promise<SearchResult> {
-  const { threadId, title, message, place } = hit
-  const stored = message === null ? null : await store.readMessage(threadId, message.id, 'none')
   const found =
     stored === null
       ? { ...toSnippet(title, terms), role: message?.role ?? null }

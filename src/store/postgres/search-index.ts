@@ -1,4 +1,5 @@
 import type { MessageId, ThreadId } from '../../core/ids.ts'
+import { longestTitle } from '../../core/thread.ts'
 import type { SearchTerms } from '../../views/search-text.ts'
 import type { SearchHit, SearchIndex, UnreadThread } from '../search.ts'
 import type { RunStatement, Statement } from './statement.ts'
@@ -16,7 +17,8 @@ interface HitRow {
 export function createPostgresSearch(run: RunStatement, schema: string): SearchIndex {
   const statements = searchStatements(schema)
   return {
-    findUnread: (ownerId, limit) => run<UnreadThread>(statements.findUnread, [ownerId, limit]),
+    findUnread: (ownerId, limit, before = Number.MAX_SAFE_INTEGER) =>
+      run<UnreadThread>(statements.findUnread, [ownerId, limit, before]),
     async addTexts({ threadId, incarnation, from, to, texts }) {
       await run(statements.addTexts, [
         threadId,
@@ -53,15 +55,18 @@ export function createPostgresSearch(run: RunStatement, schema: string): SearchI
 const toQuery = ({ words, prefix }: SearchTerms): string =>
   [...words.map((word) => `'${word}'`), ...(prefix === null ? [] : [`'${prefix}':*`])].join(' & ')
 
+/** As far as it is shown: a host may have stored a longer one. */
+const title = `left(t.title, ${longestTitle}) AS title`
+
 export const searchStatements = (schema: string) => ({
   // The LIMIT makes it a probe per thread: as a plain join, the indexed seqs of all owners would be read.
   findUnread: statement(
     'find-unread',
-    `SELECT t.id AS "threadId", t.incarnation, t.title, t.created_at AS "createdAt",
+    `SELECT t.id AS "threadId", t.incarnation, ${title}, t.created_at AS "createdAt", t.activity,
        CASE WHEN s.incarnation = t.incarnation THEN s.seq ELSE -1 END AS "from"
      FROM ${schema}.threads t LEFT JOIN LATERAL (
        SELECT incarnation, seq FROM ${schema}.search_threads WHERE thread_id = t.id LIMIT 1) s ON true
-     WHERE t.owner_id = $1
+     WHERE t.owner_id = $1 AND t.activity < $3::bigint
        AND (s.seq IS NULL OR s.incarnation <> t.incarnation OR s.seq <> t.seq)
      ORDER BY t.activity DESC LIMIT $2`,
   ),
@@ -113,7 +118,7 @@ const newestTexts = 1_000
 
 const toFind = (schema: string, found: string): string =>
   `WITH s AS MATERIALIZED (${found})
-   SELECT s.at, s.id, t.id AS "threadId", t.title, m.message_id AS "messageId", m.role
+   SELECT s.at, s.id, t.id AS "threadId", ${title}, m.message_id AS "messageId", m.role
    FROM s JOIN ${schema}.threads t ON t.id = s.thread_id
    LEFT JOIN ${schema}.messages m
      ON m.thread_id = s.thread_id AND m.seq = s.seq AND m.retired_seq IS NULL

@@ -74,14 +74,15 @@ export const ledgerSql = {
     changed, fence, incarnation, mark, forked_from, title_note) VALUES (:thread, :id, :ownerId, :title, :at, :updatedAt,
     :seq, :counter, :counter, 0, :incarnation, :mark, :forkedFrom, :titleNote)`,
   findHidden: `SELECT thread FROM threads WHERE owner_id = '${deletedOwner}' LIMIT 1`,
+  isHidden: `SELECT 1 FROM threads WHERE thread = ? AND owner_id = '${deletedOwner}'`,
   countMessages: 'SELECT count(*) AS count FROM messages WHERE thread = ?',
-  // The first ones from a seq on: called until nothing is left of them.
+  // The first one from a seq on: called until nothing is left of them. One by one, because a single row may have megabytes.
   deleteSomeMessages: `DELETE FROM messages WHERE thread = :thread AND seq IN (
-    SELECT seq FROM messages WHERE thread = :thread AND seq >= :from ORDER BY seq LIMIT 20)`,
+    SELECT seq FROM messages WHERE thread = :thread AND seq >= :from ORDER BY seq LIMIT 1)`,
   deleteSomeEvents: `DELETE FROM events WHERE thread = :thread AND seq IN (
-    SELECT seq FROM events WHERE thread = :thread AND seq >= :from ORDER BY seq LIMIT 20)`,
+    SELECT seq FROM events WHERE thread = :thread AND seq >= :from ORDER BY seq LIMIT 1)`,
   deleteSomeCalls: `DELETE FROM calls WHERE rowid IN (
-    SELECT rowid FROM calls WHERE thread = :thread AND turn >= :from LIMIT 20)`,
+    SELECT rowid FROM calls WHERE thread = :thread AND turn >= :from LIMIT 1)`,
   deleteHidden: `DELETE FROM threads WHERE thread = ? AND owner_id = '${deletedOwner}'`,
   addInput:
     'INSERT INTO inputs (thread, message_id, turn_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',

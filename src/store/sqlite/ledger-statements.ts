@@ -94,6 +94,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
       }
     >(sql.insertPublished),
     findHidden: prepare<[], { thread: ThreadKey }>(sql.findHidden),
+    isHidden: prepare<InThread>(sql.isHidden),
     countMessages: prepare<InThread, { count: number }>(sql.countMessages),
     deleteSomeMessages: prepare<ThreadEnd>(sql.deleteSomeMessages),
     deleteSomeEvents: prepare<ThreadEnd>(sql.deleteSomeEvents),

@@ -1,12 +1,10 @@
 import type { Seq } from '../../core/ids.ts'
 import type { ShareId } from '../../core/share.ts'
+import { sliceMs } from '../pacer.ts'
 import { drawMark } from '../place-evidence.ts'
 import type { AsyncConnection } from './connection.ts'
 import type { LedgerStatements, ThreadKey } from './ledger-statements.ts'
-import { deleteSomeTexts, deleteTextState } from './search-index.ts'
-
-/** About how long the statements of one transaction of a removal may take; its commit takes as long again. */
-const sliceMs = 5
+import { deleteSomeWords, deleteTextState, type TextLeft } from './search-index.ts'
 
 /**
  * A long thread is deleted in slices (OP7). The first transaction gives it to `deletedOwner`, and from then
@@ -41,9 +39,20 @@ export async function removeHidden(
       ({ shares, findHidden }) => shares.findHiddenShare.get() ?? findHidden.get(),
     )
     if (found === undefined) return
-    const removeSlice = (statements: LedgerStatements) =>
-      'id' in found ? removeOfShare(statements, found.id) : removeOfThread(statements, found.thread)
-    while (!(await connection.write(removeSlice)));
+    if ('thread' in found) await removeThread(connection, found.thread)
+    else while (!(await connection.write((statements) => removeOfShare(statements, found.id))));
+  }
+}
+
+async function removeThread(
+  { write }: Pick<AsyncConnection, 'write'>,
+  thread: ThreadKey,
+): Promise<void> {
+  let slice: ThreadSlice = { isOver: false, left: null }
+  while (!slice.isOver) {
+    // Taken over after the commit: a slice that is rolled back and repeated must delete the same words again.
+    const { left } = slice
+    slice = await write((statements) => removeOfThread(statements, thread, left))
   }
 }
 
@@ -60,23 +69,43 @@ export const deletionsFrom = (
     (statement) => () => Number(statement.run({ thread, from }).changes),
   )
 
-/** False: there are more rows. */
-function removeOfThread(statements: LedgerStatements, thread: ThreadKey): boolean {
-  const { search } = statements
-  const deletions = [() => deleteSomeTexts(search, thread), ...deletionsFrom(statements, thread, 0)]
-  if (!deleteSlice(deletions)) return false
-  deleteTextState(search, thread)
-  statements.deleteHidden.run(thread)
-  return true
+interface ThreadSlice {
+  /** False: there are more rows. */
+  readonly isOver: boolean
+  /** The indexed text in whose words it ended. */
+  readonly left: TextLeft | null
 }
 
-/** The same. */
+function removeOfThread(
+  statements: LedgerStatements,
+  thread: ThreadKey,
+  begun: TextLeft | null,
+): ThreadSlice {
+  // Another process may have removed it since it was found, and a thread that was created since may have got its key.
+  if (statements.isHidden.get(thread) === undefined) return { isOver: true, left: null }
+  const { search } = statements
+  let left = begun
+  const deleteWords = (): number => {
+    const step = deleteSomeWords(search, thread, left)
+    left = step.left
+    return step.rows
+  }
+  const isOver = deleteSlice([deleteWords, ...deletionsFrom(statements, thread, 0)])
+  if (isOver) {
+    deleteTextState(search, thread)
+    statements.deleteHidden.run(thread)
+  }
+  return { isOver, left }
+}
+
+/** False: there are more rows. */
 function removeOfShare({ shares }: LedgerStatements, id: ShareId): boolean {
   if (!deleteSlice([() => Number(shares.deleteSomeShareTexts.run({ id }).changes)])) return false
   shares.deleteHiddenShare.run(id)
   return true
 }
 
+/** The commit of a slice takes about as long again as its statements. */
 function deleteSlice(deletions: readonly (() => number)[]): boolean {
   const until = performance.now() + sliceMs
   for (const deleteSome of deletions) {

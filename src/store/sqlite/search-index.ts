@@ -1,12 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { MessageId, ThreadId } from '../../core/ids.ts'
-import { type PausableWork, portionsOf, runToEnd } from '../../core/pausable-work.ts'
+import { type PausableWork, portionsOf, runToEnd, sortInSteps } from '../../core/pausable-work.ts'
+import { longestTitle } from '../../core/thread.ts'
 import type { SearchTerms } from '../../views/search-text.ts'
 import { nobodys } from './ledger-sql.ts'
 import type { IndexedTexts, SearchHit, SearchIndex, SearchPlace, UnreadThread } from '../search.ts'
 
 /** The key of a thread in this database. */
 type ThreadKey = number
+
+/** As far as it is shown: a host may have stored a longer one. */
+const title = `substr(t.title, 1, ${longestTitle}) AS title`
 
 export function prepareSearchStatements(db: DatabaseSync) {
   return {
@@ -15,23 +19,27 @@ export function prepareSearchStatements(db: DatabaseSync) {
       db.prepare(`SELECT activity FROM threads WHERE owner_id = :owner AND activity < :before
       ORDER BY activity DESC LIMIT 1 OFFSET ${threadsAtOnce - 1}`),
     findUnread:
-      db.prepare(`SELECT t.id AS threadId, t.incarnation, t.title, t.created_at AS createdAt,
+      db.prepare(`SELECT t.id AS threadId, t.incarnation, ${title}, t.created_at AS createdAt, t.activity,
       CASE WHEN s.incarnation = t.incarnation THEN s.seq ELSE -1 END AS "from"
       FROM threads t LEFT JOIN search_threads s ON s.thread = t.thread
       WHERE t.owner_id = :owner AND t.activity < :before AND t.activity >= :oldest
         AND (s.seq IS NULL OR s.incarnation <> t.incarnation OR s.seq <> t.seq)
       ORDER BY t.activity DESC LIMIT :limit + 0`),
     readState: db.prepare(`SELECT t.thread, t.owner_id AS ownerId, t.incarnation,
-      s.incarnation AS "of", s.seq FROM threads t LEFT JOIN search_threads s ON s.thread = t.thread
-      WHERE t.id = ?`),
+      s.incarnation AS "of", s.seq, EXISTS (SELECT 1 FROM search_texts x WHERE x.thread = t.thread) AS hasTexts
+      FROM threads t LEFT JOIN search_threads s ON s.thread = t.thread WHERE t.id = ?`),
     setState: db.prepare(`INSERT INTO search_threads (thread, incarnation, seq) VALUES (?, ?, ?)
       ON CONFLICT (thread) DO UPDATE SET incarnation = excluded.incarnation, seq = excluded.seq`),
     deleteState: db.prepare('DELETE FROM search_threads WHERE thread = ?'),
     addOwner: db.prepare('INSERT INTO search_owners (id) VALUES (?) ON CONFLICT DO NOTHING'),
     readOwner: db.prepare('SELECT owner FROM search_owners WHERE id = ?'),
-    readTexts: db.prepare('SELECT id, owner, words FROM search_texts WHERE thread = ? LIMIT ? + 0'),
+    readFirstText: db.prepare('SELECT id, owner, words FROM search_texts WHERE thread = ? LIMIT 1'),
     deleteText: db.prepare('DELETE FROM search_texts WHERE id = ?'),
     readText: db.prepare('SELECT id, owner, words FROM search_texts WHERE thread = ? AND seq = ?'),
+    // `octet_length` does not read the words.
+    measureTexts:
+      db.prepare(`SELECT coalesce(sum(octet_length(s.words)), 0) AS bytes FROM threads t, json_each(:seqs) q
+      CROSS JOIN search_texts s ON s.thread = t.thread AND s.seq = q.value WHERE t.id = :threadId`),
     deleteWord: db.prepare('DELETE FROM search_words WHERE owner = ? AND word = ? AND text = ?'),
     // Deletes the row of an owner together with the owner's last text.
     deleteOwners: db.prepare(`DELETE FROM search_owners WHERE owner = ?
@@ -42,18 +50,23 @@ export function prepareSearchStatements(db: DatabaseSync) {
     addWord: db.prepare('INSERT INTO search_words (owner, word, text) VALUES (?, ?, ?)'),
     countWord: db.prepare(`SELECT count(*) AS count FROM (SELECT 1 FROM search_words
       WHERE owner = ? AND word >= ? AND word < ? LIMIT ${mostCandidates})`),
-    newestTexts: db.prepare(`SELECT id, at FROM search_texts INDEXED BY search_texts_by_time
-      WHERE owner = :owner AND (at, id) < (:at, :id) ORDER BY at DESC, id DESC LIMIT ${checkedAtOnce}`),
-    textsWithWord: db.prepare(`SELECT s.id, s.at FROM
+    newestTexts:
+      db.prepare(`SELECT id, at, octet_length(words) AS bytes FROM search_texts INDEXED BY search_texts_by_time
+      WHERE owner = :owner AND (at, id) < (:at, :id) ORDER BY at DESC, id DESC LIMIT ${candidatesAtOnce}`),
+    textsWithWord: db.prepare(`SELECT s.id, s.at, octet_length(s.words) AS bytes FROM
       (SELECT DISTINCT text FROM search_words WHERE owner = :owner AND word >= :from AND word < :to) w
       CROSS JOIN search_texts s ON s.id = w.text WHERE s.owner = :owner AND (s.at, s.id) < (:at, :id)
-      ORDER BY s.at DESC, s.id DESC LIMIT ${checkedAtOnce}`),
+      ORDER BY s.at DESC, s.id DESC LIMIT ${candidatesAtOnce}`),
+    // Words are looked up by their key. Only the beginning of a word is looked for in the text: as a range of keys it
+    // would be in the words of every other text too.
     findMatches:
-      db.prepare(`SELECT s.id, s.at, s.seq, t.id AS threadId, t.title, m.message_id AS messageId, m.role
+      db.prepare(`SELECT s.id, s.at, s.seq, t.id AS threadId, ${title}, m.message_id AS messageId, m.role
       FROM json_each(:texts) c CROSS JOIN search_texts s ON s.id = c.value JOIN threads t ON t.thread = s.thread
       LEFT JOIN messages m ON m.thread = s.thread AND m.seq = s.seq AND m.retired_seq IS NULL
       WHERE t.owner_id NOT IN ${nobodys} AND (s.seq = 0 OR m.seq IS NOT NULL)
-        AND NOT EXISTS (SELECT 1 FROM json_each(:patterns) p WHERE instr(s.words, p.value) = 0)
+        AND NOT EXISTS (SELECT 1 FROM json_each(:words) w WHERE NOT EXISTS (
+          SELECT 1 FROM search_words h WHERE h.owner = s.owner AND h.word = w.value AND h.text = s.id))
+        AND (:prefix IS NULL OR instr(s.words, :prefix) > 0)
       ORDER BY s.at DESC, s.id DESC`),
   }
 }
@@ -64,8 +77,13 @@ type SearchStatements = ReturnType<typeof prepareSearchStatements>
  * enough match.
  */
 const mostCandidates = 2_000
-/** The texts that one statement compares with the terms: each may have 300,000 characters of words (OP7). */
-const checkedAtOnce = 32
+/** The candidates that one statement lists. */
+const candidatesAtOnce = 32
+/**
+ * The bytes of words that one statement searches for the beginning of a word, some milliseconds. A single text may have
+ * almost as many (OP7).
+ */
+const bytesAtOnce = 1_000_000
 /** The threads that one statement looks at. */
 const threadsAtOnce = 1_000
 
@@ -84,34 +102,43 @@ interface SearchConnection {
 
 /** More than may be written in one turn of the event loop (OP7). */
 const manyWords = 2_000
+/** At least, in a text of many words: they differ, so that few are shorter, and a space follows each. */
+const bytesPerWord = 4
 
 export const createSqliteSearch = ({
   read,
   write,
   writeInSteps,
 }: SearchConnection): SearchIndex => ({
-  async findUnread(ownerId, limit) {
+  async findUnread(ownerId, limit, before = Number.MAX_SAFE_INTEGER) {
     const found: UnreadThread[] = []
-    for (let before = Number.MAX_SAFE_INTEGER; before > 0 && found.length < limit;) {
-      const some = await read(({ search }) => findUnread(search, ownerId, before, limit))
+    for (let place = before; place > 0 && found.length < limit;) {
+      const some = await read(({ search }) => findUnread(search, ownerId, place, limit))
       found.push(...some.unread)
-      before = some.oldest
+      place = some.oldest
     }
     return found.slice(0, limit)
   },
-  addTexts: (texts) =>
-    texts.texts.reduce((sum, { words }) => sum + words.length, 0) > manyWords
-      ? writeInSteps(({ search }) => addTexts(search, texts))
-      : write(({ search }) => runToEnd(addTexts(search, texts))),
+  async addTexts(indexed) {
+    if (indexed.from === -1) await deleteOtherTexts({ read, write }, indexed)
+    const words = await read(({ search }) => countWrites(search, indexed))
+    await (words > manyWords
+      ? writeInSteps(({ search }) => addTexts(search, indexed))
+      : write(({ search }) => runToEnd(addTexts(search, indexed))))
+  },
   async find({ ownerId, terms, limit, before }) {
     const source = await read(({ search }) => findSource(search, ownerId, terms))
     if (source === null) return []
     const hits: SearchHit[] = []
     for (let after: SearchPlace | null = before ?? newest; after !== null && hits.length < limit;) {
       const place: SearchPlace = after
-      const some = await read(({ search }) => findTexts(search, source, terms, place))
-      hits.push(...some.hits)
-      after = some.last
+      const candidates = await read(({ search }) => findCandidates(search, source, place))
+      for (const portion of portionsByBytes(candidates)) {
+        if (hits.length >= limit) break
+        hits.push(...(await read(({ search }) => findMatches(search, portion, terms))))
+      }
+      const last = candidates.length < candidatesAtOnce ? undefined : candidates.at(-1)
+      after = last === undefined ? null : [last.at, last.id]
     }
     return hits.slice(0, limit)
   },
@@ -141,53 +168,133 @@ interface TextRow {
   readonly words: string
 }
 
-const textsAtOnce = 5
-
-/** Deletes some of the texts of a deleted thread, and returns how many. */
-export function deleteSomeTexts(search: SearchStatements, thread: ThreadKey): number {
-  const texts = search.readTexts.all(thread, textsAtOnce) as unknown as readonly TextRow[]
-  for (const text of texts) {
-    deleteWords(search, text)
-    search.deleteText.run(text.id)
-    search.deleteOwners.run(text.owner)
-  }
-  return texts.length
+/** A text whose words are being deleted, those from `next` on are left. It is deleted after them. */
+export interface TextLeft extends Pick<TextRow, 'id' | 'owner'> {
+  readonly words: readonly string[]
+  readonly next: number
 }
+
+/** The words that are deleted between two looks at the clock: one text may have 20,000 (OP7). */
+const deletedAtOnce = 250
+
+/**
+ * Deletes some of the words and texts of a thread, and returns how many rows, and what is left of the text that it ended
+ * in; 0 rows: nothing is left. Without `begun` it begins with the first text again, of which some words may be gone
+ * already: so the next process goes on where this one died.
+ */
+export function deleteSomeWords(
+  search: SearchStatements,
+  thread: ThreadKey,
+  begun: TextLeft | null,
+): { readonly rows: number; readonly left: TextLeft | null } {
+  let rows = 0
+  let left = begun
+  while (rows < deletedAtOnce) {
+    left ??= readFirstText(search, thread)
+    if (left === null) break
+    const { id, owner, words, next } = left
+    const some = words.slice(next, next + deletedAtOnce - rows)
+    for (const word of some) search.deleteWord.run(owner, word, id)
+    rows += some.length
+    left = { ...left, next: next + some.length }
+    if (left.next < words.length) continue
+    search.deleteText.run(id)
+    search.deleteOwners.run(owner)
+    rows++
+    left = null
+  }
+  return { rows, left }
+}
+
+function readFirstText(search: SearchStatements, thread: ThreadKey): TextLeft | null {
+  const text = search.readFirstText.get(thread) as unknown as TextRow | undefined
+  if (text === undefined) return null
+  return { id: text.id, owner: text.owner, words: wordsOf(text), next: 0 }
+}
+
+const wordsOf = ({ words }: TextRow): readonly string[] =>
+  words.split(' ').filter((word) => word !== '')
 
 /** Deletes the indexed seq of a thread, after its texts. */
 export const deleteTextState = (search: SearchStatements, thread: ThreadKey): void =>
   void search.deleteState.run(thread)
 
 /** Deleted by their keys: an index of words by text would be as large as the words. */
-function deleteWords(search: SearchStatements, { id, owner, words }: TextRow): void {
-  for (const word of words.split(' ')) if (word !== '') search.deleteWord.run(owner, word, id)
+function* deleteWords(search: SearchStatements, text: TextRow): PausableWork<void> {
+  for (const portion of portionsOf(wordsOf(text))) {
+    for (const word of portion) search.deleteWord.run(text.owner, word, text.id)
+    yield
+  }
+}
+
+interface ThreadState {
+  readonly thread: ThreadKey
+  readonly ownerId: string
+  readonly incarnation: string
+  /** What is indexed under the thread's number, and up to which seq; null: nothing. */
+  readonly of: string | null
+  readonly seq: number | null
+  readonly hasTexts: number
+}
+
+/** Undefined: the thread is gone. */
+function readState(
+  search: SearchStatements,
+  { threadId, incarnation }: IndexedTexts,
+): ThreadState | undefined {
+  const state = search.readState.get(threadId) as ThreadState | undefined
+  return state?.incarnation === incarnation ? state : undefined
+}
+
+/**
+ * Deletes the texts of an earlier thread with this one's number, which a version without search has deleted. In
+ * transactions of their own, because there may be as many as of any thread: together with the new texts they would hold
+ * up other writers for seconds (OP7).
+ */
+async function deleteOtherTexts(
+  { read, write }: Pick<SearchConnection, 'read' | 'write'>,
+  indexed: IndexedTexts,
+): Promise<void> {
+  const findOther = (search: SearchStatements) => {
+    const state = readState(search, indexed)
+    const isOther = state?.of !== indexed.incarnation && state?.hasTexts === 1
+    return isOther ? state.thread : null
+  }
+  if ((await read(({ search }) => findOther(search))) === null) return
+  let step: ReturnType<typeof deleteSomeWords> = { rows: 1, left: null }
+  while (step.rows > 0) {
+    const { left } = step
+    step = await write(({ search }) => {
+      const thread = findOther(search)
+      return thread === null ? { rows: 0, left } : deleteSomeWords(search, thread, left)
+    })
+  }
+}
+
+/** About how many words are deleted and added. */
+function countWrites(search: SearchStatements, { threadId, texts }: IndexedTexts): number {
+  const seqs = JSON.stringify(texts.map(({ seq }) => seq))
+  const { bytes } = search.measureTexts.get({ threadId, seqs }) as { readonly bytes: number }
+  return texts.reduce((sum, { words }) => sum + words.length, bytes / bytesPerWord)
 }
 
 function* addTexts(search: SearchStatements, indexed: IndexedTexts): PausableWork<void> {
-  const { threadId, incarnation, from, to, texts } = indexed
-  const state = search.readState.get(threadId) as
-    | {
-        readonly thread: ThreadKey
-        readonly ownerId: string
-        readonly incarnation: string
-        readonly of: string | null
-        readonly seq: number | null
-      }
-    | undefined
-  if (state === undefined || state.incarnation !== incarnation) return
+  const { incarnation, from, to, texts } = indexed
+  const state = readState(search, indexed)
+  if (state === undefined) return
   const { thread } = state
   const isOther = state.of !== incarnation
-  if (from !== (isOther ? -1 : state.seq)) return
-  if (isOther) while (deleteSomeTexts(search, thread) > 0) yield
+  // With texts of an earlier thread left, they would count as this one's.
+  if (from !== (isOther ? -1 : state.seq) || (isOther && state.hasTexts === 1)) return
   search.addOwner.run(state.ownerId)
   const { owner } = search.readOwner.get(state.ownerId) as { readonly owner: number }
   const added: [string, number][] = []
   for (const { seq, at, words } of texts) {
     const before = search.readText.get(thread, seq) as unknown as TextRow | undefined
     const joined = ` ${words.join(' ')} `
-    if (before?.words === joined) continue
-    if (before !== undefined) deleteWords(search, before)
     yield
+    if (before?.words === joined) continue
+    if (before !== undefined) yield* deleteWords(search, before)
     const { id } = search.addText.get(owner, thread, seq, at, joined) as {
       readonly id: number
     }
@@ -195,9 +302,10 @@ function* addTexts(search: SearchStatements, indexed: IndexedTexts): PausableWor
   }
   yield
   // In the order of the table's key: neighbouring rows are then written to the same page.
-  added.sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0))
-  yield
-  for (const portion of portionsOf(added)) {
+  const sorted = yield* sortInSteps(added, ([left], [right]) =>
+    left < right ? -1 : left > right ? 1 : 0,
+  )
+  for (const portion of portionsOf(sorted)) {
     for (const [word, id] of portion) search.addWord.run(owner, word, id)
     yield
   }
@@ -231,41 +339,60 @@ function findSource(
   return found === undefined ? null : { ...found, rarest: findRarest(search, found.owner, terms) }
 }
 
-/** The matches among the next candidates, and the last of these; null: there are no more. */
-function findTexts(
+interface Candidate {
+  readonly id: number
+  readonly at: number
+  /** Of its words. */
+  readonly bytes: number
+}
+
+/** The next candidates, newest first. */
+function findCandidates(
   search: SearchStatements,
   { owner, rarest }: SearchSource,
-  terms: SearchTerms,
   [at, id]: SearchPlace,
-): { readonly hits: readonly SearchHit[]; readonly last: SearchPlace | null } {
-  const candidates = (rarest === null
-    ? search.newestTexts.all({ owner, at, id })
-    : search.textsWithWord.all({
-        owner,
-        at,
-        id,
-        from: rarest[0],
-        to: rarest[1],
-      })) as unknown as readonly { readonly id: number; readonly at: number }[]
-  const patterns = [
-    ...terms.words.map((word) => ` ${word} `),
-    ...(terms.prefix === null ? [] : [` ${terms.prefix}`]),
-  ]
-  const rows = search.findMatches.all({
-    texts: JSON.stringify(candidates.map((text) => text.id)),
-    patterns: JSON.stringify(patterns),
-  }) as unknown as readonly HitRow[]
-  const last = candidates.length < checkedAtOnce ? undefined : candidates.at(-1)
-  return {
-    hits: rows.map((row) => ({
-      place: [row.at, row.id],
-      threadId: row.threadId,
-      title: row.title,
-      message:
-        row.messageId === null || row.role === null ? null : { id: row.messageId, role: row.role },
-    })),
-    last: last === undefined ? null : [last.at, last.id],
+): readonly Candidate[] {
+  const found =
+    rarest === null
+      ? search.newestTexts.all({ owner, at, id })
+      : search.textsWithWord.all({ owner, at, id, from: rarest[0], to: rarest[1] })
+  return found as unknown as readonly Candidate[]
+}
+
+/** As many as one statement compares with the terms, and at least one. */
+function* portionsByBytes(candidates: readonly Candidate[]): Generator<readonly Candidate[]> {
+  let portion: Candidate[] = []
+  let sum = 0
+  for (const candidate of candidates) {
+    sum += candidate.bytes
+    if (portion.length > 0 && sum > bytesAtOnce) {
+      yield portion
+      portion = []
+      sum = candidate.bytes
+    }
+    portion.push(candidate)
   }
+  if (portion.length > 0) yield portion
+}
+
+/** Those of the candidates that contain all terms and are shown. */
+function findMatches(
+  search: SearchStatements,
+  candidates: readonly Candidate[],
+  { words, prefix }: SearchTerms,
+): readonly SearchHit[] {
+  const rows = search.findMatches.all({
+    texts: JSON.stringify(candidates.map(({ id }) => id)),
+    words: JSON.stringify(words),
+    prefix: prefix === null ? null : ` ${prefix}`,
+  }) as unknown as readonly HitRow[]
+  return rows.map((row) => ({
+    place: [row.at, row.id],
+    threadId: row.threadId,
+    title: row.title,
+    message:
+      row.messageId === null || row.role === null ? null : { id: row.messageId, role: row.role },
+  }))
 }
 
 /** The key range of the term that the fewest texts contain; null: every term is in many. */

@@ -33,7 +33,7 @@ export const shareSql = {
   hideSharesOfThread: `UPDATE shares SET thread_id = '${deletedThread}' WHERE thread_id = ?`,
   findHiddenShare: `SELECT id FROM shares WHERE thread_id = '${deletedThread}' LIMIT 1`,
   deleteSomeShareTexts: `DELETE FROM share_messages WHERE share_id = :id AND nth IN (
-    SELECT nth FROM share_messages WHERE share_id = :id LIMIT 20)`,
+    SELECT nth FROM share_messages WHERE share_id = :id LIMIT 1)`,
   deleteHiddenShare: `DELETE FROM shares WHERE id = ? AND thread_id = '${deletedThread}'`,
 } as const
 
