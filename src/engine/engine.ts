@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import type { NewEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
@@ -6,10 +5,10 @@ import type { Message, Turn } from '../core/message.ts'
 import { findInterrupt } from '../core/queue.ts'
 import type { InputQueue } from '../core/queued-input.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { bytesPerSlice, runPaced } from '../store/pacer.ts'
+import { runPaced } from '../store/pacer.ts'
 import { isOtherThread } from '../core/thread-place.ts'
 import { type Append, planInSteps } from '../store/plan-commit.ts'
-import type { Page, ResultMode, Store } from '../store/store.ts'
+import type { ResultMode, Store } from '../store/store.ts'
 import type { AgentReason } from './agent/agent.ts'
 import type { TurnPlace } from './call-scope.ts'
 import { type Clock, pacerOf } from './clock.ts'
@@ -24,7 +23,8 @@ import {
 import type { EngineFiles } from './files/files.ts'
 import type { Hub } from './follow/hub.ts'
 import type { Offer } from './agent/offered-models.ts'
-import { type EngineOptions, longestHistory } from './options/options.ts'
+import { boundHistory, readPromptHistory } from './model/read-history.ts'
+import type { EngineOptions } from './options/options.ts'
 import { type StartedRun, startRun } from './run/run.ts'
 import { toFrame } from './follow/live-window.ts'
 import type { NewTurn } from './run/plan-end.ts'
@@ -169,8 +169,13 @@ export function createEngine(parts: EngineParts): Engine {
         for (const { type, callId } of events) if (type === 'call-settled') hooks.endIgnored(callId)
       },
     })
+    const { maxOutputChars } = options
     const history = async () =>
-      options.selectHistory(begin.history ?? (await readHistory(store, threadId, turn)))
+      options.selectHistory(
+        begin.history === undefined
+          ? await readPromptHistory(store, { threadId, before: turn.seq, maxOutputChars })
+          : boundHistory(begin.history),
+      )
     const force = begin.force ?? false
     // A run begins its first step at once, so `turn-started` has to be emitted before it.
     const { trace } = turn
@@ -363,28 +368,4 @@ export async function readTurn(
   const message = await store.readMessage(threadId, id, results)
   if (message?.role === 'assistant') return message
   throw new HoldfastError('message-not-found', 'There is no such message.')
-}
-
-/** Read in pages, so that the history of one thread does not block the process. */
-async function readHistory(
-  store: Store,
-  threadId: ThreadId,
-  turn: Turn,
-): Promise<readonly Message[]> {
-  const messages: Message[] = []
-  for (let before: Seq | undefined = turn.seq; before !== undefined;) {
-    const page: Page | null = await store.readPage({
-      threadId,
-      limit: longestHistory - messages.length,
-      before,
-      live: 'include',
-      results: 'full',
-      maxBytes: bytesPerSlice,
-    })
-    messages.push(...(page?.messages ?? []))
-    const hasMore = page?.hasMore === true && messages.length < longestHistory
-    before = hasMore ? page.messages.at(-1)?.seq : undefined
-    if (before !== undefined) await setImmediate()
-  }
-  return messages.toReversed()
 }

@@ -1,9 +1,12 @@
+import type { Call } from '../core/call.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { callsOf } from '../core/message.ts'
 import { readTurn } from '../engine/engine.ts'
 import type { ChatRequest } from '../protocol/chat-body.ts'
-import { longestHistory } from '../engine/options/options.ts'
-import { readMessagePage } from '../engine/threads/message-page.ts'
+import { toCallAddress } from '../protocol/addresses.ts'
+import { readHistory } from '../engine/model/read-history.ts'
+import { projectMessage } from '../engine/threads/message-page.ts'
+import { createPacer } from '../store/pacer.ts'
 import type { Store } from '../store/store.ts'
 import type { SdkVersion } from '../views/ui-vocabulary.ts'
 import { withDefined } from '../core/with-defined.ts'
@@ -33,22 +36,29 @@ export async function toBackendBody({ store, body, chat, sdk }: Forwarded): Prom
   const format = typeof own.content === 'string' ? 'vercel' : 'ui'
   // A new turn is what the backend is about to produce, so it is excluded; a continued one is included.
   const live = chat.kind === 'send' ? 'exclude' : 'include'
-  const messages: Json[] = []
-  let cursor: string | undefined
-  do {
-    const page = await readMessagePage(
-      store,
-      withDefined({ threadId: chat.threadId, format, limit: 200, live } as const, { sdk, cursor }),
-    )
-    messages.push(...((page?.results ?? []) as unknown as readonly Json[]))
-    cursor = page?.nextCursor ?? undefined
-  } while (cursor !== undefined && messages.length < longestHistory)
+  const { threadId } = chat
+  const stored = await readHistory(store, { threadId, before: null, live, results: 'bounded' })
   const answered = chat.kind === 'answers' ? await readAnswered(store, chat) : undefined
-  const history = messages.toReversed().map((message) => {
-    if (!isJsonObject(message) || message.id !== own.id) return message
-    return answered === undefined ? own : withAnswers(message, own, answered)
-  })
-  return { ...body, messages: history }
+  const lazyHref = ({ id }: Call) => toCallAddress(threadId, id)
+  const pace = createPacer()
+  const messages: Json[] = []
+  for (const message of stored) {
+    const [shown] = projectMessage(message, format, withDefined({ lazyHref }, { sdk }))
+    if (shown !== undefined) messages.push(toSent(shown as unknown as JsonObject, own, answered))
+    const pause = pace()
+    if (pause !== undefined) await pause
+  }
+  return { ...body, messages }
+}
+
+/** The newest message is the client's own; of a turn that the client answered, only the answers are. */
+function toSent(
+  stored: JsonObject,
+  own: JsonObject,
+  answered: ReadonlySet<string> | undefined,
+): Json {
+  if (stored.id !== own.id) return stored
+  return answered === undefined ? own : withAnswers(stored, own, answered)
 }
 
 /** The calls of the turn for which the ledger has the decision that the client reports. */

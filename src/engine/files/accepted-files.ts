@@ -1,5 +1,6 @@
 import { isTurn, type Message, type Part, type UserPart } from '../../core/message.ts'
 import { isTaken } from '../agent/offered-models.ts'
+import { refusedFileText } from './file-texts.ts'
 
 /**
  * Replaces every file that the model of the turn does not accept by a text about it (AG2): such a file stays in the
@@ -12,12 +13,12 @@ export function inAcceptedTypes(
   if (accepts === undefined) return messages
   const isRefused = ({ mediaType }: { readonly mediaType: string }) => !isTaken(mediaType, accepts)
   const toUserPart = (part: UserPart): UserPart =>
-    part.type === 'file' && isRefused(part) ? { type: 'text', text: textFor(part) } : part
+    part.type === 'file' && isRefused(part) ? { type: 'text', text: refusedFileText(part) } : part
   const toPart = (part: Part): Part => {
     if (part.type === 'steering') return { ...part, parts: part.parts.map(toUserPart) }
     if (part.type !== 'file' && part.type !== 'reasoning-file') return part
     if (!isRefused(part)) return part
-    return { type: 'text', block: 'file', text: textFor(part), state: 'done' }
+    return { type: 'text', block: 'file', text: refusedFileText(part), state: 'done' }
   }
   return messages.map((message) =>
     isTurn(message)
@@ -28,6 +29,3 @@ export function inAcceptedTypes(
       : { ...message, parts: message.parts.map(toUserPart) },
   )
 }
-
-const textFor = (file: { readonly mediaType: string; readonly filename?: string }): string =>
-  `[${file.filename ?? 'a file'} (${file.mediaType}) cannot be shown to this model]`

@@ -1,4 +1,4 @@
-import { DownloadError } from 'ai'
+import { DownloadError, type ModelMessage } from 'ai'
 import { expect, it } from 'vitest'
 import { systemClock } from '../clock.ts'
 import { createFileLoader, type FetchFile } from './file-loader.ts'
@@ -40,7 +40,7 @@ it.each<readonly [string, () => Promise<never>]>([
       { data: new Uint8Array([1]), mediaType: 'image/png' },
       null,
     ])
-    expect(fetched).toEqual(['/good.png', '/bad.png'])
+    expect(fetched).toEqual(['/bad.png', '/good.png'])
   },
 )
 
@@ -63,4 +63,95 @@ it('[ST3b] a file that never arrives is waited for only until the timeout', asyn
   ring()
   await expect(loading).rejects.toThrow('could not be loaded')
   expect([files.missing, isTold]).toEqual([1, true])
+})
+
+/** Files of 40 bytes, of which a prompt has room for two and a half. */
+function createNarrowLoader() {
+  const fetched: string[] = []
+  let open = 0
+  let mostAtOnce = 0
+  const fetchFile: FetchFile = async ({ url, maxBytes }) => {
+    fetched.push(`${url.pathname} ${maxBytes}`)
+    mostAtOnce = Math.max(mostAtOnce, ++open)
+    await Promise.resolve()
+    open--
+    return { data: new Uint8Array(40), mediaType: 'image/png' }
+  }
+  const bounded = Object.assign(fetchFile, { promptBytes: 100 })
+  const files = createFileLoader(systemClock, new AbortController().signal, bounded)
+  /** As the model is called: again with words in place of what could not be loaded. */
+  const send = async (prompt: readonly ModelMessage[]) => {
+    for (;;) {
+      const { missing } = files
+      const messages = files.withMissingAsText(prompt)
+      const requested = messages.flatMap(({ content }) =>
+        (content as readonly Part[]).flatMap(({ type, data = '' }) =>
+          type === 'file' && data.startsWith('https:')
+            ? [{ url: new URL(data), isUrlSupportedByModel: false }]
+            : [],
+        ),
+      )
+      try {
+        await files.download(requested)
+        return messages.map(({ content }) => (content as readonly Part[])[0]?.type).join(' ')
+      } catch (error) {
+        if (files.missing === missing) throw error
+      }
+    }
+  }
+  return { send, fetched, mostAtOnce: () => mostAtOnce }
+}
+interface Part {
+  readonly type: string
+  readonly data?: string
+}
+const naming = (name: string): ModelMessage => ({
+  role: 'user',
+  content: [{ type: 'file', data: `https://a.example/${name}`, mediaType: 'image/png' }],
+})
+
+it('[OP7 ST3b] the newest files are loaded as far as the prompt has room, and the others are words', async () => {
+  const { send, fetched, mostAtOnce } = createNarrowLoader()
+  const prompt = ['1', '2', '3', '4', '5', '6', '7', '8', '9'].map(naming)
+  expect(await send(prompt)).toBe('text text text text text text text file file')
+  // Four at a time, each with what the newer ones have left.
+  expect(fetched).toEqual([
+    ...['/9 100', '/8 100', '/7 100', '/6 100'],
+    ...['/5 20', '/4 20', '/3 20', '/2 20', '/1 20'],
+  ])
+  expect(mostAtOnce()).toBe(4)
+  fetched.length = 0
+  expect(await send([...prompt, naming('new')])).toBe(
+    'text text text text text text text text file file',
+  )
+  expect(fetched).toEqual(['/new 100'])
+})
+
+it('[OP7] each use of a file counts, those of other files before its second', async () => {
+  const { send, fetched } = createNarrowLoader()
+  const prompt = ['1', '2', '2', '2'].map(naming)
+  expect(await send(prompt)).toBe('file text text file')
+  expect(await send([naming('2'), naming('2')])).toBe('text file')
+  expect(fetched).toEqual(['/2 100', '/1 100'])
+})
+
+it('[OP7] a file that the last prompt did not have is no longer held', async () => {
+  const { send, fetched } = createNarrowLoader()
+  for (const name of ['1', '1', '2', '1']) expect(await send([naming(name)])).toBe('file')
+  expect(fetched).toEqual(['/1 100', '/2 100', '/1 100'])
+})
+
+it('[OP7] the files of answers, which are in the messages already, count too', async () => {
+  const { send } = createNarrowLoader()
+  const data = `data:image/png;base64,${Buffer.alloc(61).toString('base64')}`
+  const answer: ModelMessage = {
+    role: 'assistant',
+    content: [{ type: 'file', data, mediaType: 'image/png' }],
+  }
+  expect(await send([answer, naming('1')])).toBe('file text')
+  const smaller = {
+    ...answer,
+    content: [{ type: 'file', data: data.replace('AAAA', ''), mediaType: 'image/png' }],
+  } as ModelMessage
+  expect(await send([smaller, naming('2')])).toBe('file file')
 })

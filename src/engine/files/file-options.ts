@@ -56,7 +56,11 @@ export interface FileLimits {
   readonly accept: readonly string[]
   /** The most files in one message. @default 20 */
   readonly maxPerMessage: number
-  /** The most bytes of all files of one message together. @default 104,857,600 */
+  /**
+   * The most bytes of all files of one message together. Also of all files of which a model is sent the bytes: the newest, as
+   * far as they fit; the others are a text for it.
+   * @default 104,857,600
+   */
   readonly maxBytesPerMessage: number
   /** The most bytes of all files of one owner (413). @default 1,073,741,824 */
   readonly maxBytesPerOwner: number

@@ -75,6 +75,8 @@ export interface EngineFiles extends Files {
   readonly acceptsOf?: Offer['acceptsOf']
   /** The provider's own id of a file, where the host gives one. @default none */
   readonly reference?: FileReference
+  /** Also the most bytes of the files of one prompt (OP7): those of a new message always fit. */
+  readonly maxBytesPerMessage: number
   /** An address that anybody can fetch for a limited time, where the file store supports it. */
   link(id: FileId): Promise<string | undefined>
 }
@@ -216,6 +218,7 @@ export function createFiles(
       await store.files.name(threadId, [file.id])
       return file
     },
+    maxBytesPerMessage: limits.maxBytesPerMessage,
     link: async (id) => fileStore?.link?.(id, linkSeconds),
   }
 }

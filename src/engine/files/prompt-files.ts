@@ -1,85 +1,137 @@
-import { createDownload } from 'ai'
 import { type FileId, fileIdOf, type FileRecord } from '../../core/file.ts'
 import type { OwnerId } from '../../core/ids.ts'
-import { isTurn, type Message, type Part, type Turn, type UserMessage } from '../../core/message.ts'
+import {
+  isTurn,
+  type Message,
+  type Part,
+  type Turn,
+  type UserMessage,
+  type UserPart,
+} from '../../core/message.ts'
 import { inAcceptedTypes } from './accepted-files.ts'
+import { type FetchFile, fetchRemote } from './file-loader.ts'
 import type { ProviderReference } from './file-options.ts'
+import { missingFileText } from './file-texts.ts'
 import type { EngineFiles } from './files.ts'
-
-/** A host name that does not exist: addresses with it are read from the file store, and never requested. */
-const ownHost = 'files.holdfast.invalid'
-
-const idOf = (url: URL): FileId | undefined =>
-  url.hostname === ownHost ? url.pathname.slice(1) : undefined
-
-/** Whether only this process can load the file, whatever addresses the model's provider supports. */
-export const isOwnFile = (url: URL): boolean => idOf(url) !== undefined
+import { ownFileOf, toOwnAddress } from './own-address.ts'
+import { type FileUse, mostPromptFiles, planFileUses } from './plan-file-uses.ts'
 
 /**
  * The files of a history for the model (FL2). Its provider gets an address where the file store returns one that
  * anybody can fetch, and the bytes otherwise. A file of another owner, or one that is gone, is replaced by a text about
- * it (ST3b).
+ * it (ST3b), and so is what the prompt has no room for (OP7).
  */
 export function createPromptFiles(files: EngineFiles, ownerId: OwnerId) {
   const known = new Map<FileId, Promise<FileRecord | null>>()
   /** By the addresses under which they stand in the prompt. */
   const ids = new Map<string, FileId>()
+  /**
+   * The files of answers as `data:` addresses, for all steps of the run: their prompts share them, and hold them anyway. Null:
+   * the file could not be read.
+   */
+  const inline = new Map<FileId, string | null>()
   const recordOf = (id: FileId): Promise<FileRecord | null> => {
     const record = known.get(id) ?? files.get(id, { ownerId }).catch(() => null)
     known.set(id, record)
     return record
   }
 
-  const readBytes = async (id: FileId): Promise<{ data: Uint8Array; mediaType: string }> => {
+  const readBytes = async (
+    id: FileId,
+    maxBytes = Number.POSITIVE_INFINITY,
+  ): Promise<{ data: Buffer; mediaType: string }> => {
     const record = await recordOf(id)
-    const content = record === null ? null : await files.read(id)
-    if (record === null || content === null) throw new Error('The file is gone.')
+    if (record === null) throw new Error('The file is gone.')
+    if (record.bytes > maxBytes) throw new Error('The prompt has no room for the file.')
+    const { mediaType } = record
+    const url = inline.get(id) ?? null
+    if (url !== null) {
+      return { data: Buffer.from(url.slice(url.indexOf(',') + 1), 'base64'), mediaType }
+    }
+    const content = await files.read(id)
+    if (content === null) throw new Error('The file is gone.')
     const pieces: Uint8Array[] = []
     for await (const piece of content) pieces.push(piece)
-    return { data: Buffer.concat(pieces), mediaType: record.mediaType }
+    return { data: Buffer.concat(pieces), mediaType }
   }
 
-  const toUserMessage = async (message: UserMessage): Promise<UserMessage> => ({
-    ...message,
-    parts: await Promise.all(
-      message.parts.map(async (part) => {
-        const id = part.type === 'file' ? fileIdOf(part.url) : undefined
-        if (part.type !== 'file' || id === undefined) return part
-        const record = await recordOf(id)
-        if (record === null) return part
-        // A store that cannot sign a link now can often still read: then the bytes are sent.
-        const link = await files.link(id).catch(() => undefined)
-        const url = link ?? `https://${ownHost}/${id}`
-        ids.set(new URL(url).href, id)
-        return { ...part, url, mediaType: record.mediaType }
-      }),
-    ),
-  })
+  /** Null: the file could not be read. */
+  const inlineOf = async (id: FileId): Promise<string | null> => {
+    const read = inline.get(id)
+    if (read !== undefined) return read
+    const url = await readBytes(id).then(
+      ({ data, mediaType }) => `data:${mediaType};base64,${data.toString('base64')}`,
+      () => null,
+    )
+    inline.set(id, url)
+    return url
+  }
 
-  /** Providers do not fetch files in assistant messages: these are sent as bytes. */
-  const toTurn = async (turn: Turn): Promise<Turn> => ({
-    ...turn,
-    steps: await Promise.all(
-      turn.steps.map(async (step) => ({
+  /** How many of its newest uses each file may have in the prompt; one without an entry is gone, or too far back. */
+  const planUses = async (named: readonly FileId[]): Promise<Map<FileId, number>> => {
+    const uses: FileUse[] = []
+    for (const key of named.slice(-mostPromptFiles).reverse()) {
+      const record = await recordOf(key)
+      if (record !== null) uses.push({ key, bytes: record.bytes })
+    }
+    const fitting = planFileUses(uses, files.maxBytesPerMessage)
+    return new Map(uses.map(({ key }) => [key, fitting.get(key) ?? 0]))
+  }
+
+  /** The parts of the messages from the last to the first, as the uses of the plan are counted down. */
+  const createResolver = (usesLeft: Map<FileId, number>) => {
+    const countUse = (id: FileId): 'within' | 'beyond' | 'not planned' => {
+      const uses = usesLeft.get(id)
+      if (uses === undefined) return 'not planned'
+      usesLeft.set(id, uses - 1)
+      return uses > 0 ? 'within' : 'beyond'
+    }
+
+    /** Whether its bytes fit is decided when they are loaded: a link or a reference needs none. */
+    const toUserPart = async (part: UserPart): Promise<UserPart> => {
+      const id = fileNamedBy(part)
+      if (part.type !== 'file' || id === undefined) return part
+      const record = countUse(id) === 'not planned' ? null : await recordOf(id)
+      if (record === null) return part
+      // A store that cannot sign a link now can often still read: then the bytes are sent.
+      const link = await files.link(id).catch(() => undefined)
+      const url = link ?? toOwnAddress(id)
+      ids.set(new URL(url).href, id)
+      return { ...part, url, mediaType: record.mediaType }
+    }
+
+    /** Providers do not fetch files in assistant messages: these are sent as bytes. Unchanged: there are none. */
+    const toPart = async (part: Part): Promise<Part> => {
+      if (part.type === 'steering') {
+        return { ...part, parts: await fromLast(part.parts, toUserPart) }
+      }
+      const id = fileNamedBy(part)
+      if (!isFile(part) || id === undefined) return part
+      const url = countUse(id) === 'within' ? await inlineOf(id) : null
+      return url === null ? part : { ...part, url }
+    }
+
+    const toUserMessage = async (message: UserMessage): Promise<UserMessage> => ({
+      ...message,
+      parts: await fromLast(message.parts, toUserPart),
+    })
+    const toTurn = async (turn: Turn): Promise<Turn> => ({
+      ...turn,
+      steps: await fromLast(turn.steps, async (step) => ({
         ...step,
-        parts: await Promise.all(
-          step.parts.map(async (part) => {
-            const id = fileNamedBy(part)
-            if (id === undefined || !('url' in part)) return part
-            try {
-              const { data, mediaType } = await readBytes(id)
-              const url = `data:${mediaType};base64,${Buffer.from(data).toString('base64')}`
-              return { ...part, url }
-            } catch {
-              return part
-            }
-          }),
-        ),
+        parts: withMissingAsText(await fromLast(step.parts, toPart)),
       })),
-    ),
-  })
+    })
+    return async (message: Message): Promise<Message> => {
+      if (filesNamedBy(message).length === 0) return message
+      return isTurn(message) ? toTurn(message) : toUserMessage(message)
+    }
+  }
 
-  const fetchRemote = createDownload({ maxBytes: mostFileBytes })
+  const fetchFile: FetchFile = ({ maxBytes, ...request }) => {
+    const id = ownFileOf(request.url) ?? ids.get(request.url.href)
+    return id === undefined ? fetchRemote({ maxBytes, ...request }) : readBytes(id, maxBytes)
+  }
 
   return {
     /** The messages, of which the last is the turn, with addresses and bytes that its model can be sent. */
@@ -89,13 +141,9 @@ export function createPromptFiles(files: EngineFiles, ownerId: OwnerId) {
       // If the host application cannot tell now, no file is left out: the provider decides.
       const accepts = await files.acceptsOf?.(ownerId, choices).catch(() => undefined)
       const messages = inAcceptedTypes(all, accepts)
-      if (!messages.some(namesFile)) return messages
-      return Promise.all(
-        messages.map(async (message) => {
-          if (!namesFile(message)) return message
-          return isTurn(message) ? toTurn(message) : toUserMessage(message)
-        }),
-      )
+      const named = messages.flatMap(filesNamedBy)
+      if (named.length === 0) return messages
+      return fromLast(messages, createResolver(await planUses(named)))
     },
     /** The provider's own id of what stands under an address, where the host gives one. */
     refer: async (
@@ -111,20 +159,51 @@ export function createPromptFiles(files: EngineFiles, ownerId: OwnerId) {
       // A provider throws at a reference in which it does not find itself.
       return typeof reference?.[provider] === 'string' ? reference : undefined
     },
-    fetch: (request: { readonly url: URL; readonly abortSignal: AbortSignal }) => {
-      const id = idOf(request.url)
-      return id === undefined ? fetchRemote(request) : readBytes(id)
-    },
+    fetch: Object.assign(fetchFile, { promptBytes: files.maxBytesPerMessage }),
   }
 }
 
-/** The most bytes of one file; more is too much for a model, and for the memory of a process that serves others. */
-const mostFileBytes = 25 * 1024 * 1024
+/** One after the other, from the last to the first: what is awaited at the same time is held at the same time. */
+async function fromLast<Item, Result>(
+  items: readonly Item[],
+  map: (item: Item) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const mapped: Result[] = []
+  for (const item of items.toReversed()) mapped.push(await map(item))
+  return mapped.reverse()
+}
 
-const fileNamedBy = (part: Part): FileId | undefined =>
-  part.type === 'file' || part.type === 'reasoning-file' ? fileIdOf(part.url) : undefined
+type FilePart = Extract<UserPart | Part, { readonly type: 'file' | 'reasoning-file' }>
 
-const namesFile = (message: Message): boolean =>
-  isTurn(message)
-    ? message.steps.some(({ parts }) => parts.some((part) => fileNamedBy(part) !== undefined))
-    : message.parts.some((part) => part.type === 'file' && fileIdOf(part.url) !== undefined)
+const isFile = (part: UserPart | Part): part is FilePart =>
+  part.type === 'file' || part.type === 'reasoning-file'
+
+const fileNamedBy = (part: UserPart | Part): FileId | undefined =>
+  isFile(part) ? fileIdOf(part.url) : undefined
+
+/**
+ * The parts of a step with one text about the files that still have no bytes. It stands behind the last file of the step: a
+ * message of a prompt ends with its last text or call, and files that came after this text would be left out.
+ */
+function withMissingAsText(parts: readonly Part[]): readonly Part[] {
+  const missing = parts.filter((part) => fileNamedBy(part) !== undefined)
+  if (missing.length === 0) return parts
+  const texts = new Set(missing.filter(isFile).map(missingFileText))
+  const text = [...texts].join('\n')
+  const end = parts.findLastIndex(isFile) + 1
+  const isKept = (part: Part) => fileNamedBy(part) === undefined
+  return [
+    ...parts.slice(0, end).filter(isKept),
+    { type: 'text', block: 'file', text, state: 'done' },
+    ...parts.slice(end),
+  ]
+}
+
+/** One id for each use, oldest first. */
+function filesNamedBy(message: Message): readonly FileId[] {
+  const named = (part: UserPart | Part): FileId | readonly FileId[] =>
+    part.type === 'steering' ? part.parts.flatMap(named) : (fileNamedBy(part) ?? [])
+  return isTurn(message)
+    ? message.steps.flatMap(({ parts }) => parts.flatMap(named))
+    : message.parts.flatMap(named)
+}

@@ -185,7 +185,7 @@ export const engineRules: OptionTable<Omit<HoldfastOptions, keyof Agent>> = {
   maxResultChars: wholeNumber(1, 100_000_000, '16,000,000'),
   maxTurnChars: wholeNumber(1, 1_000_000_000, '64,000,000'),
   resumeRecorded: callback('none'),
-  selectHistory: callback('the last 1,000 messages'),
+  selectHistory: callback('the last 1,000 messages, up to 16,777,216 characters'),
   continueText: {
     range: '"prefix", "instruction", or a function of the model',
     fits: (value) => value === 'prefix' || value === 'instruction' || typeof value === 'function',

@@ -104,8 +104,9 @@ export interface HoldfastOptions<Context = Unchecked, Choices = Unchecked> exten
    */
   readonly maxTurnChars?: number
   /**
-   * Selects the messages that the model is sent, oldest first. The others are stored and shown all the same.
-   * @default the last 1,000
+   * Selects the messages that the model is sent, oldest first. The others are stored and shown all the same. It is given no
+   * more than the default, and a result over `maxOutputChars` with an `omitted` output, as what the model is sent of it.
+   * @default the last 1,000, up to 16,777,216 characters
    */
   readonly selectHistory?: (messages: readonly Message[]) => readonly Message[]
   /**
@@ -249,7 +250,15 @@ export type EngineOptions = Required<
   readonly choices: FlexibleSchema<unknown> | undefined
 }
 
+/** The most messages of a history. */
 export const longestHistory = 1_000
+/**
+ * The most characters of a history, as JSON, in which a long result counts with what the model is sent of it. A run holds its
+ * history until it ends: without this, 1,000 messages of megabytes each were more than a process has memory for, and the run
+ * was then taken over by the next process (OP7). Twice what the longest contexts of models have room for, two million tokens,
+ * and twice the largest message that can be imported.
+ */
+export const longestHistoryChars = 16_777_216
 
 export function withDefaults(options: HoldfastOptions): EngineOptions {
   return {

@@ -1,11 +1,11 @@
 import type { ModelMessage } from 'ai'
 import type { MessageId, ThreadId } from '../../core/ids.ts'
-import { callsOf, type Message, type Turn } from '../../core/message.ts'
+import { callsOf, type Turn } from '../../core/message.ts'
 import { projectPrompt } from '../../views/model-prompt.ts'
 import type { Engine } from '../engine.ts'
 import { isClients } from './judge-recording.ts'
+import { readPromptHistory } from '../model/read-history.ts'
 import { noToolbox } from '../agent/tool-policy.ts'
-import { longestHistory } from '../options/options.ts'
 
 /**
  * Calls the host application's `resumeRecorded` once everything that its turn waited for has arrived. The engine never
@@ -47,17 +47,11 @@ export async function readModelMessages(
   { store, options, agents }: Engine,
   threadId: ThreadId,
 ): Promise<ModelMessage[]> {
-  const page = await store.readPage({
-    threadId,
-    limit: longestHistory,
-    before: null,
-    live: 'include',
-    results: 'full',
-  })
-  const messages: readonly Message[] = page?.messages.toReversed() ?? []
+  const { maxOutputChars } = options
+  const messages = await readPromptHistory(store, { threadId, before: null, maxOutputChars })
   return projectPrompt(options.selectHistory(messages), {
     isDeferred: (agents.fixed?.toolbox ?? noToolbox).isDeferred,
     approvals: 'sdk',
-    maxOutputChars: options.maxOutputChars,
+    maxOutputChars,
   }) as ModelMessage[]
 }
