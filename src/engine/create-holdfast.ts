@@ -27,7 +27,7 @@ import {
 import { checkBy, checkList, checkNames } from './options/check-names.ts'
 import { createCommitter } from './run/committer.ts'
 import { type DecisionResult, decideCalls } from './calls/decide.ts'
-import { createEngine } from './engine.ts'
+import { createEngine, type LiveRun } from './engine.ts'
 import { toFileLimits } from './files/file-options.ts'
 import { createFiles, type Files } from './files/files.ts'
 import { type Hooks, safely } from './telemetry/hooks.ts'
@@ -222,18 +222,19 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     }
   }
   const recover = () => recoverAbandoned(engine)
-  const heartbeat = async () => {
-    await Promise.all(
-      [...engine.runs.values()].map(({ ledger, run }) =>
-        ledger.renew(chosen.leaseMs).catch((error: unknown) => {
-          // Any other failure may be temporary; if the lease has expired, the next write shows it.
-          if (isRunLost(error)) run.interrupt({ kind: 'fault', error })
-        }),
-      ),
-    )
+  const renew = ({ ledger, run }: LiveRun) => {
+    ledger.renew(chosen.leaseMs).catch((error: unknown) => {
+      // Any other failure may be temporary; if the lease has expired, the next write shows it.
+      if (isRunLost(error)) run.interrupt({ kind: 'fault', error })
+    })
+  }
+  // Waits for none of them: the renewal of a thread whose row is locked takes up to a minute, and the leases of all other
+  // runs of this process would expire meanwhile (CR2).
+  const heartbeat = () => {
+    for (const live of engine.runs.values()) renew(live)
   }
   const heartbeatMs = Math.ceil(chosen.leaseMs / 3)
-  const stopHeart = repeat(heartbeatMs, heartbeatMs, heartbeat)
+  const stopHeart = repeat(heartbeatMs, heartbeatMs, async () => heartbeat())
   // The first check is now: runs of the previous process must not wait for an interval to pass.
   const isAtWork = chosen.recoverEveryMs > 0 && !isNextBuild()
   const stopRecovery = isAtWork ? repeat(0, chosen.recoverEveryMs, recover) : () => {}
@@ -246,14 +247,12 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
   const unwatch = store.watch(
     ({ threadId, stop }) => {
       // Some thread was deleted, and the notification does not tell which: renewing the leases shows it.
-      if (threadId === null) void heartbeat()
+      if (threadId === null) heartbeat()
       if (stop !== true || threadId === null) return
       // The notification may come late, when the next turn of the thread runs: the lease tells which turn the stop is
       // for.
       const live = engine.runs.get(threadId)
-      live?.ledger.renew(chosen.leaseMs).catch((error: unknown) => {
-        if (isRunLost(error)) live.run.interrupt({ kind: 'fault', error })
-      })
+      if (live !== undefined) renew(live)
     },
     () => engine.runs.keys(),
   )

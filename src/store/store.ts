@@ -235,9 +235,10 @@ export type AppendResult =
   | IllegalAppend
   /**
    * Another transaction holds the thread's row. Nothing was stored, and no other append waited for it; try
-   * again.
+   * again. `isInDoubt`: an earlier attempt of the same planned commit got no answer, and may hold the row itself: it may
+   * still be stored.
    */
-  | { readonly kind: 'busy' }
+  | { readonly kind: 'busy'; readonly isInDoubt?: boolean }
 
 /** A page of the messages of one thread. */
 export interface PageQuery {

@@ -5,7 +5,7 @@ import { pinnedSeeds } from './pinned-seeds.ts'
 
 const batchSize = 250
 /** The first seed of each; the second has what happens seldom. `npm run simulate` runs as many others as one likes. */
-const memoryBatches = [1, 1_001]
+const memoryBatches = [1, 5_001]
 const sqliteSeeds = 150
 const timeoutMs = 120_000
 const runs: SeedRuns[] = []

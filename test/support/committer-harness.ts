@@ -9,8 +9,8 @@ import { createScriptedClock } from './scripted-clock.ts'
 /** What the store does with the next group; without it, what the memory store does. */
 export type Reaction = (plans: readonly PlannedCommit[]) => Promise<readonly AppendResult[]>
 
-/** A committer over a store of which each reaction can be chosen. */
-export function openCommitter() {
+/** A committer over a store of which each reaction can be chosen. Its timers fire `earlyMs` before their time. */
+export function openCommitter({ earlyMs = 0 }: { readonly earlyMs?: number } = {}) {
   const clock = createScriptedClock()
   const inner = memory({ now: clock.now })
   const groups: string[][] = []
@@ -24,17 +24,22 @@ export function openCommitter() {
     },
   }
   let jumpMs = 0
-  const jumping = { ...clock, now: () => clock.now() + jumpMs, elapsed: clock.now }
+  const after = (ms: number, call: () => void) =>
+    clock.after(ms > earlyMs ? ms - earlyMs : ms, call)
+  const jumping = { ...clock, after, now: () => clock.now() + jumpMs, elapsed: clock.now }
   const committer = createCommitter(store, jumping, {
     committed: (appends, events) => seen.push([appends, events]),
   })
   const results = new Map<string, string>()
+  const errors = new Map<string, unknown>()
   const fences = new Map<string, number>()
-  const submit = (name: string, append: Partial<Append> = {}) => {
-    void committer.submit(plan(name, append)).then(
+  const submit = (name: string, append: Partial<Append> = {}, writer?: 'run') => {
+    void committer.submit(plan(name, append), writer).then(
       (result) => results.set(name, result.kind),
-      (error: unknown) =>
-        results.set(name, error instanceof HoldfastError ? error.code : (error as Error).message),
+      (error: unknown) => {
+        errors.set(name, error)
+        results.set(name, error instanceof HoldfastError ? error.code : (error as Error).message)
+      },
     )
   }
   return {
@@ -49,8 +54,15 @@ export function openCommitter() {
     person: (name: string) => submit(name),
     /** A write of a run that holds the lease. The threads of runs are there. */
     run: (name: string) => submit(name, { lease: { kind: 'hold', fence: fences.get(name) ?? 0 } }),
+    /** The same without an event, for so long. 0: a hand-over. */
+    renew: (name: string, renewMs: number) =>
+      submit(name, {
+        ...{ events: [], create: undefined as never, expectedSeq: undefined as never },
+        lease: { kind: 'hold', fence: fences.get(name) ?? 0, renewMs },
+      }),
     until: (next: Reaction | null) => void (react = next),
     results: () => Object.fromEntries(results),
+    errorOf: (name: string) => errors.get(name),
     stored: async (name: string) => (await inner.readThread(parseThreadId(name)))?.seq ?? null,
     commitDirectly: (plans: readonly PlannedCommit[]) => inner.commit(plans),
     createRunning: async (...names: readonly string[]) => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { inDoubt, openCommitter as open } from '../../../test/support/committer-harness.ts'
 import { settled } from '../../../test/support/scripted-clock.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
+import { parseMessageId } from '../../core/ids.ts'
 import type { PlannedCommit } from '../../store/plan-commit.ts'
 
 describe('a store that does not respond', () => {
@@ -30,6 +31,43 @@ describe('a store that does not respond', () => {
     expect([committer.saving, committer.problem(), clock.timers()]).toEqual(['ok', null, []])
   })
 
+  it('[LG3a] refuses a person in time although timers fire a little early', async () => {
+    const { run, person, createRunning, until, clock, results } = open({ earlyMs: 0.4 })
+    await createRunning('r')
+    until(() => new Promise(() => {}))
+    run('r')
+    await clock.advance(1_000)
+    person('p')
+    await clock.advance(1_999.9)
+    expect(results()).toEqual({})
+    await clock.advance(0.1)
+    expect([results(), clock.timers()]).toEqual([{ p: 'store-unreachable' }, []])
+  })
+
+  it('[LG3a] refuses a person in time who is queued behind one write after the other', async () => {
+    const { run, person, createRunning, until, clock, results } = open()
+    await createRunning('held', 'r')
+    until(async (plans) => plans.map(() => ({ kind: 'busy' })))
+    run('held')
+    await settled()
+    const gate = Promise.withResolvers<void>()
+    until(async (plans) => {
+      if (plans.some(({ append }) => append.threadId === 'held')) return new Promise(() => {})
+      await gate.promise
+      return plans.map(() => ({ kind: 'busy' }))
+    })
+    // Both are in the queue when the next group is taken from it.
+    run('r')
+    await clock.advance(20)
+    person('p')
+    await clock.advance(2_900)
+    gate.resolve()
+    await clock.advance(2_999)
+    expect(results()).toEqual({})
+    await clock.advance(1)
+    expect(results()).toEqual({ p: 'store-unreachable' })
+  })
+
   it('[LG3b] reports a commit in doubt: runs retry the same commit, others get the error', async () => {
     const { run, person, createRunning, until, clock, results, groups } = open()
     await createRunning('r')
@@ -48,6 +86,65 @@ describe('a store that does not respond', () => {
     expect(results()).toMatchObject({ r: 'appended' })
     expect(groups).toEqual([['r', 'p'], ['r']])
   })
+
+  it('[LG3b LG3] reports a commit in doubt whose row is locked: nobody is told that nothing was stored', async () => {
+    const { person, run, createRunning, until, clock, errorOf } = open()
+    await createRunning('r', 'q')
+    const isInDoubt = (name: string) => name !== 'q'
+    until(async (plans) =>
+      plans.map(({ append }) => ({ kind: 'busy', isInDoubt: isInDoubt(append.threadId) })),
+    )
+    person('p')
+    run('r')
+    run('q')
+    await clock.advance(61_000)
+    const doubtful = { code: 'store-unreachable', isInDoubt: true, isTemporary: false }
+    expect(errorOf('p')).toMatchObject(doubtful)
+    expect(errorOf('r')).toMatchObject(doubtful)
+    expect(errorOf('q')).toMatchObject({ code: 'store-locked', isInDoubt: false })
+  })
+
+  it('[LG3b LG3] keeps a commit in doubt when a later attempt finds its row locked', async () => {
+    const { run, createRunning, until, clock, errorOf } = open()
+    await createRunning('r')
+    const lost = new HoldfastError('store-unreachable', 'Lost.', { isInDoubt: true })
+    until(() => Promise.reject(lost))
+    run('r')
+    await settled()
+    until(async (plans) => plans.map(() => ({ kind: 'busy' })))
+    await clock.advance(61_000)
+    expect(errorOf('r')).toMatchObject({ isInDoubt: true, isTemporary: false })
+  })
+
+  it('[LG3b LG3] keeps a commit in doubt that is refused because the next write does not end', async () => {
+    const { run, person, createRunning, until, clock, errorOf } = open()
+    await createRunning('r')
+    until(async (plans) => plans.map(() => ({ kind: 'busy', isInDoubt: true })))
+    person('p')
+    await settled()
+    until(() => new Promise(() => {}))
+    run('r')
+    await clock.advance(1_000)
+    person('q')
+    await clock.advance(2_000)
+    expect(errorOf('p')).toMatchObject({ isInDoubt: true, isTemporary: false })
+    expect(errorOf('q')).toMatchObject({ isInDoubt: false, isTemporary: true })
+  })
+})
+
+it('[LG3a IN2] a run is as patient where its end acquires the lease of the next turn', async () => {
+  const { submit, createRunning, until, clock, results } = open()
+  await createRunning('r')
+  until(() => Promise.reject(new HoldfastError('store-full', 'Full.', { isTemporary: true })))
+  const turnId = parseMessageId('next')
+  const lease = { kind: 'acquire', holder: 'h', ttlMs: 5_000, turnId } as const
+  submit('r', { lease: { ...lease, overFence: 1 } }, 'run')
+  submit('p', { lease })
+  await clock.advance(1_000)
+  expect(results()).toEqual({ p: 'store-full' })
+  until(async (plans) => plans.map(() => ({ kind: 'no-thread' })))
+  await clock.advance(100)
+  expect(results()).toEqual({ p: 'store-full', r: 'no-thread' })
 })
 
 it('[LG3a] an earlier fault does not fail a later write, whatever other writes are in flight', async () => {

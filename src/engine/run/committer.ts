@@ -1,6 +1,6 @@
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import { isLong } from '../../store/commit-group.ts'
-import type { PlannedCommit } from '../../store/plan-commit.ts'
+import { planCommit, type PlannedCommit } from '../../store/plan-commit.ts'
 import type { AppendResult, Store } from '../../store/store.ts'
 import { type Clock, elapsedMs, wait } from '../clock.ts'
 
@@ -13,9 +13,16 @@ import { type Clock, elapsedMs, wait } from '../clock.ts'
  * When the store reports that nothing was stored and a retry may succeed, or that it is in doubt what was stored,
  * the writes of runs are retried until they succeed or `patienceMs` has passed. Every other writer gets the error
  * at once (LG3a).
+ *
+ * The renewal of a lease is part of a group too, but does not depend on it: one without an answer is sent again apart
+ * from the groups (CR2).
  */
 export interface Committer {
-  submit(commit: PlannedCommit): Promise<CommitResult>
+  /**
+   * @param writer `run`: the commit is retried as those of runs are. @default by its lease: whoever holds one already is
+   * retried, because an error would leave a lease behind that nobody works under; all others wait for the response
+   */
+  submit(commit: PlannedCommit, writer?: 'run'): Promise<CommitResult>
   /** The process is shutting down: a write that does not succeed now is rejected instead of retried. */
   stopWaiting(): void
   /** Whether writes succeed, as of the last attempt. */
@@ -34,10 +41,17 @@ export type CommitResult = Exclude<AppendResult, { readonly kind: 'busy' }>
 interface Waiting {
   readonly commit: PlannedCommit
   readonly since: number
+  /** Whether it is retried (LG3a). */
+  readonly isPatient: boolean
   readonly resolve: (result: CommitResult) => void
   readonly reject: (error: unknown) => void
   /** How often another transaction held the lock on its thread's row. */
   busy: number
+  /** An attempt got no answer: it may be stored, or may still be. */
+  isInDoubt: boolean
+  /** Its writer has the result. An attempt may still be in flight, or queued: only of a renewal. */
+  isSettled: boolean
+  cancelTimer: () => void
 }
 
 export interface CommitObserver {
@@ -57,6 +71,13 @@ const [firstBusyPauseMs, longestBusyPauseMs] = [20, 500] as const
 const busyLimitMs = 5_000
 /** A fault that has not recurred for this long may be over: only the next write can show it. */
 const faultMemoryMs = 15_000
+/**
+ * A renewal without an answer is sent again after this part of its lease, which is renewed every third: so the second
+ * attempt, and the third, come before the lease expires.
+ */
+const renewalPart = 1 / 5
+/** How many groups of renewals may be in flight apart: each occupies a connection while the database does not respond. */
+const mostApart = 2
 
 export function createCommitter(store: Store, clock: Clock, observer: CommitObserver): Committer {
   let queue: Waiting[] = []
@@ -68,7 +89,29 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
   let fault: { readonly error: HoldfastError; readonly at: number } | null = null
   /** Why the write in flight is being retried; null during the first attempt. */
   let retriedAfter: unknown = null
+  /** Renewals without an answer, and the timer after which they are sent again. */
+  const renewals = new Set<Waiting>()
+  let cancelRenewals: (() => void) | null = null
+  const renewingApart = new Set<Promise<void>>()
   const going = new AbortController()
+
+  const close = (waiting: Waiting) => {
+    waiting.isSettled = true
+    waiting.cancelTimer()
+    held.delete(waiting)
+    renewals.delete(waiting)
+    if (renewals.size > 0) return
+    cancelRenewals?.()
+    cancelRenewals = null
+  }
+  const resolve = (waiting: Waiting, result: CommitResult) => {
+    close(waiting)
+    waiting.resolve(result)
+  }
+  const reject = (waiting: Waiting, error: unknown) => {
+    close(waiting)
+    waiting.reject(waiting.isInDoubt ? toDoubt(error) : error)
+  }
 
   const enqueue = (waiting: Waiting) => {
     if (isApart(waiting)) {
@@ -86,8 +129,9 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
       // Commits whose row was locked before go into a group of their own, or the fresh ones would wait for the same
       // locks again. Both groups are taken from the queue before either is written: a fresh commit that turns out
       // to be locked re-enters the queue, and would otherwise be in both.
-      const fresh = queue.filter(({ busy }) => busy === 0)
-      const triedBefore = queue.filter(({ busy }) => busy > 0)
+      const open = queue.filter(isOpen)
+      const fresh = open.filter(({ busy }) => busy === 0)
+      const triedBefore = open.filter(({ busy }) => busy > 0)
       queue = []
       await commitGroup(fresh)
       await commitGroup(triedBefore)
@@ -117,11 +161,55 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
   const commitApart = async (waiting: Waiting) => {
     const started = elapsedMs(clock)
     try {
-      finish([waiting], await store.commit([waiting.commit]), started)
+      const results = await store.commit([waiting.commit])
+      renewAcquired(waiting.commit, results[0])
+      finish([waiting], results, started)
     } catch (error) {
       if (isFault(error)) fault = { error, at: elapsedMs(clock) }
-      held.delete(waiting)
-      waiting.reject(error)
+      reject(waiting, error)
+    }
+  }
+
+  /**
+   * The store counts a lease from when it writes the thread's row, which is early in a commit of thousands of rows: when
+   * others see the commit, the lease may have expired, and before the run's first renewal another server would take the
+   * run over although nobody died (CR2).
+   */
+  const renewAcquired = ({ append }: PlannedCommit, result: AppendResult | undefined) => {
+    const { threadId, lease } = append
+    const fence = result?.kind === 'appended' ? result.fence : undefined
+    if (lease?.kind !== 'acquire' || fence === undefined) return
+    const renewal = { kind: 'hold', fence, renewMs: lease.ttlMs } as const
+    const planned = planCommit({ threadId, events: [], lease: renewal })
+    // The run renews its lease from now on, and finds whatever is wrong with it.
+    if (!('kind' in planned)) submit(planned, 'run').catch(() => {})
+  }
+
+  /** A renewal may be written twice, so it need not be known what became of the attempt without an answer. */
+  const sendAgainAfter = (ms: number) => {
+    const sendAgain = () => {
+      sendAgainAfter(ms)
+      if (renewingApart.size >= mostApart) return
+      const attempt = renewApart([...renewals]).finally(() => renewingApart.delete(attempt))
+      renewingApart.add(attempt)
+    }
+    cancelRenewals = clock.after(ms, sendAgain, true)
+  }
+
+  /**
+   * A renewal is in no order with the other commits of its run: one that overtakes them changes nothing of theirs, and
+   * one that they overtake is fenced, because the lease has been released or acquired by then; except for a hand-over
+   * (see `submit`).
+   */
+  const renewApart = async (group: readonly Waiting[]) => {
+    try {
+      const results = await store.commit(group.map(({ commit }) => commit))
+      for (const [index, waiting] of group.entries()) {
+        const result = results[index]
+        if (result !== undefined && result.kind !== 'busy') resolve(waiting, result)
+      }
+    } catch {
+      // The attempt in the group goes on, and its result is the writer's.
     }
   }
 
@@ -143,18 +231,19 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
   }
 
   const settle = (waiting: Waiting, result: AppendResult | undefined) => {
-    held.delete(waiting)
     if (result === undefined) {
-      waiting.reject(new HoldfastError('store-failed', 'The store did not respond.'))
+      reject(waiting, new HoldfastError('store-failed', 'The store did not respond.'))
       return
     }
     if (result.kind !== 'busy') {
-      waiting.resolve(result)
+      resolve(waiting, result)
       return
     }
-    const limitMs = isOfRun(waiting) && !going.signal.aborted ? patienceMs : busyLimitMs
+    if (waiting.isSettled) return
+    if (result.isInDoubt === true) waiting.isInDoubt = true
+    const limitMs = waiting.isPatient && !going.signal.aborted ? patienceMs : busyLimitMs
     if (elapsedMs(clock) - waiting.since >= limitMs) {
-      waiting.reject(heldFault())
+      reject(waiting, heldFault())
       return
     }
     held.add(waiting)
@@ -171,16 +260,13 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
   ): Promise<readonly Waiting[]> => {
     if (isFault(error)) fault = { error, at: elapsedMs(clock) }
     const isOver = going.signal.aborted || elapsedMs(clock) - started >= patienceMs
-    const isPatient = isFault(error) && (error.isTemporary || error.isInDoubt) && !isOver
-    const patient = isPatient ? group.filter(isOfRun) : []
+    const isRetried = isFault(error) && (error.isTemporary || error.isInDoubt) && !isOver
+    const patient = isRetried ? group.filter(({ isPatient }) => isPatient).filter(isOpen) : []
     // All others are rejected: a person gets the error at once, and after any other fault it is not known what was stored,
     // so a retry might write it twice.
-    for (const waiting of group) {
-      if (patient.includes(waiting)) continue
-      held.delete(waiting)
-      waiting.reject(error)
-    }
+    for (const waiting of group) if (!patient.includes(waiting)) reject(waiting, error)
     if (patient.length === 0) return []
+    if (isFault(error) && error.isInDoubt) for (const waiting of patient) waiting.isInDoubt = true
     retriedAfter = error
     // Commits that were queued meanwhile cannot wait for the retry either, unless they belong to runs.
     refuseQueued(unstoredFault(error))
@@ -188,15 +274,11 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
     return patient
   }
 
-  /** Rejects the queued commits that are not of runs. The store has not seen them, so nothing of them is stored. */
+  /** Rejects the queued commits that are not of runs. They are not in flight, so nothing of them is being stored. */
   const refuseQueued = (error: HoldfastError) => {
     const behind = queue
-    queue = behind.filter(isOfRun)
-    for (const waiting of behind) {
-      if (isOfRun(waiting)) continue
-      held.delete(waiting)
-      waiting.reject(error)
-    }
+    queue = behind.filter(({ isPatient }) => isPatient)
+    for (const waiting of behind) if (!waiting.isPatient) reject(waiting, error)
   }
 
   const currentFault = (): HoldfastError | null => {
@@ -225,32 +307,50 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
       const ms = Math.max(waitingMs(), heldMs(2))
       return ms >= overdueMs ? { kind: 'commits-waiting', ms } : null
     },
-    submit: (commit) =>
-      new Promise((resolve, reject) => {
-        const waiting = { commit, since: elapsedMs(clock), resolve, reject, busy: 0 }
-        if (isOfRun(waiting) || since === null) enqueue(waiting)
-        // Behind a write that is being retried, or gets no response, only runs may wait.
-        else if (retriedAfter !== null) reject(unstoredFault(retriedAfter))
-        else if (waitingMs() >= overdueMs) reject(overdueFault())
-        else enqueueBehind(waiting)
-      }),
+    submit,
   }
 
-  /** Rejects the commit if the write that is in flight now does not end in time. */
-  function enqueueBehind(waiting: Waiting) {
-    const cancel = clock.after(overdueMs - waitingMs(), () => {
+  function submit(commit: PlannedCommit, writer?: 'run'): Promise<CommitResult> {
+    const { promise, ...settlers } = Promise.withResolvers<CommitResult>()
+    const waiting: Waiting = {
+      commit,
+      since: elapsedMs(clock),
+      isPatient: writer === 'run' || holdsLease(commit),
+      ...settlers,
+      busy: 0,
+      isInDoubt: false,
+      isSettled: false,
+      cancelTimer: () => {},
+    }
+    const renewMs = renewalOf(commit)
+    if (renewMs === 0 && renewingApart.size > 0) {
+      // A renewal that is stored after the hand-over would make the lease bind again, and where the store sees which
+      // processes live, for as long as this one does.
+      void Promise.all(renewingApart).then(() => enqueue(waiting))
+      return promise
+    }
+    if (renewMs !== undefined && renewMs > 0) {
+      renewals.add(waiting)
+      if (cancelRenewals === null) sendAgainAfter(Math.ceil(renewMs * renewalPart))
+    }
+    if (waiting.isPatient || since === null) enqueue(waiting)
+    // Behind a write that is being retried, or gets no response, only runs may wait.
+    else if (retriedAfter !== null) reject(waiting, unstoredFault(retriedAfter))
+    else if (waitingMs() >= overdueMs) reject(waiting, overdueFault())
+    else {
+      enqueue(waiting)
+      refuseOverdue(waiting)
+    }
+    return promise
+  }
+
+  /** Rejects the commit if the write that it is queued behind does not end in time. */
+  function refuseOverdue(waiting: Waiting) {
+    waiting.cancelTimer = clock.after(overdueMs - waitingMs(), () => {
       if (waitingMs() >= overdueMs) refuseQueued(overdueFault())
-    })
-    enqueue({
-      ...waiting,
-      resolve: (result) => {
-        cancel()
-        waiting.resolve(result)
-      },
-      reject: (error) => {
-        cancel()
-        waiting.reject(error)
-      },
+      // Node fires a timer up to a millisecond early, by the clock that the write is measured with; or that write has
+      // ended, and the commit is queued behind the next one.
+      else if (queue.includes(waiting)) refuseOverdue(waiting)
     })
   }
 }
@@ -258,15 +358,17 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
 const isStored = (result: AppendResult, waiting: Waiting | undefined): boolean =>
   result.kind === 'appended' && waiting !== undefined && waiting.commit.size > 0
 
-/**
- * A run holds its lease already. A commit that acquires a lease, or needs none, is a request of a person who waits
- * for the response.
- */
-const isOfRun = ({ commit: { append } }: Pick<Waiting, 'commit'>): boolean =>
-  append.lease?.kind === 'hold' || append.lease?.kind === 'release'
+const isOpen = ({ isSettled }: Waiting): boolean => !isSettled
+
+const holdsLease = ({ append: { lease } }: PlannedCommit): boolean =>
+  lease?.kind === 'hold' || lease?.kind === 'release'
+
+/** For how long a commit renews its lease, where it does nothing else. 0: it hands its run over. */
+const renewalOf = ({ size, append: { lease } }: PlannedCommit): number | undefined =>
+  size === 0 && lease?.kind === 'hold' ? lease.renewMs : undefined
 
 /** The only commit of its writer for the time being, and so in no order with others. */
-const isApart = (waiting: Waiting): boolean => !isOfRun(waiting) && isLong([waiting.commit])
+const isApart = ({ isPatient, commit }: Waiting): boolean => !isPatient && isLong([commit])
 
 const isFault = (error: unknown): error is HoldfastError =>
   error instanceof HoldfastError && error.code.startsWith('store-') && error.code !== 'store-closed'
@@ -293,3 +395,16 @@ const unstoredFault = (error: unknown): HoldfastError =>
         cause: error,
         isTemporary: true,
       })
+
+/**
+ * The error for a commit of which an attempt got no answer. A later one that stored nothing does not settle it: the first
+ * may be what holds the row, and store it a moment later. Told that nothing was stored, its writer would send it twice.
+ */
+const toDoubt = (error: unknown): unknown =>
+  error instanceof HoldfastError && error.isTemporary
+    ? new HoldfastError(
+        'store-unreachable',
+        'The database has not responded. What was being written may or may not have been stored.',
+        { cause: error, isInDoubt: true },
+      )
+    : error

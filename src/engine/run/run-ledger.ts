@@ -60,6 +60,10 @@ export interface RunLedger {
    * appended meanwhile. Null: nothing was stored, and the caller has to plan again. A plan of null commits nothing.
    */
   commitIfCurrent(plan: Plan, finish: Finish): Promise<StoredPlan | null>
+  /**
+   * Renews the lease, and finds whether the run is to stop or has lost it. One renewal is in flight at a time, however long
+   * it takes: calls meanwhile share one that follows it. With 0 the lease is handed over, and not renewed any more.
+   */
   renew(ms: number): Promise<void>
   /** The number of events that wait for the next commit. */
   readonly pending: number
@@ -136,6 +140,11 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
   let cancelTimer: (() => void) | null = null
   let broken: Error | null = null
   let holdsLease = true
+  /** A write that releases the lease, or acquires that of the next turn in its place, is in flight. */
+  let isReleasing = false
+  let isHandedOver = false
+  let renewal: Promise<void> | null = null
+  let nextRenewal: Promise<void> | null = null
   let flush: Promise<void> | null = null
   // One write of events at a time: if one fails, the events after it must not be stored without it (LG3). Waiting
   // costs nothing, for the committer has one transaction in flight at a time too.
@@ -216,7 +225,10 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       const planned = planCommit({ ...read, events, lease })
       if ('kind' in planned) throw toRefusalError(planned)
       turnInFlight = planned.turns.get(turnId) ?? null
-      const result = await committer.submit(planned)
+      isReleasing = lease.kind !== 'hold'
+      // Said here, because the lease does not show it: an end that begins the next turn acquires one, as a person's message
+      // does, and would be given up at the first fault together with the last text of the turn (LG3a).
+      const result = await committer.submit(planned, 'run')
       if (result.kind === 'appended') {
         // Must run in the same tick as the update of `turn`, or `expected` counts these events twice, or not at
         // all.
@@ -238,6 +250,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       await catchUp()
       return false
     } finally {
+      isReleasing = false
       if (!isStored) notifications.add(() => deliver(null))
       if (!isStored || lease.kind !== 'hold') notifications.flush()
       else clock.soon(() => notifications.flushIfDue())
@@ -271,6 +284,34 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     if (turn == null) return { kind: finish === 'go-on' ? 'hold' : 'release', fence }
     const { holder, leaseMs: ttlMs } = options
     return { kind: 'acquire', holder, ttlMs, turnId: turn, overFence: fence }
+  }
+
+  // A renewal carries no events: when it fails no event is missing, and the next write may succeed.
+  const sendRenewal = async (ms: number): Promise<void> => {
+    if (!holdsLease || (isHandedOver && ms > 0)) return
+    const lease = { kind: 'hold', fence, renewMs: ms } as const
+    const planned = planCommit({ threadId, events: [], lease })
+    if ('kind' in planned) return
+    const result = await committer.submit(planned, 'run')
+    if (!holdsLease) return
+    if (result.kind === 'appended') {
+      if (ms === 0) holdsLease = false
+      if (result.stopRequested) options.onStopRequested()
+      return
+    }
+    // A renewal is in no order with the writes of its run: the one that releases the lease fences it, and its own result
+    // decides. Without this, a turn that waits for a person would be reported as lost.
+    if (result.kind === 'stale' || isReleasing) return
+    const error = refusal(result)
+    if (error instanceof FencedError) broken ??= error
+    throw error
+  }
+
+  const startRenewal = (ms: number): Promise<void> => {
+    renewal = sendRenewal(ms).finally(() => {
+      renewal = null
+    })
+    return renewal
   }
 
   /** One commit for all that is submitted in the same tick. */
@@ -347,21 +388,18 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       return isStored ? { next } : null
     },
 
-    // A renewal carries no events: when it fails no event is missing, and the next write may succeed.
-    async renew(ms) {
-      const lease = { kind: 'hold', fence, renewMs: ms } as const
-      const planned = planCommit({ threadId, events: [], lease })
-      if ('kind' in planned) return
-      const result = await committer.submit(planned)
-      if (result.kind === 'appended') {
-        if (ms === 0) holdsLease = false
-        if (result.stopRequested) options.onStopRequested()
-        return
+    renew(ms) {
+      if (ms === 0) isHandedOver = true
+      if (nextRenewal !== null) return nextRenewal
+      if (renewal === null) return startRenewal(ms)
+      // The one in flight may have read the row before a stop was requested, so a call is never answered by it; and a
+      // renewal that came after the hand-over would undo it.
+      const follow = () => {
+        nextRenewal = null
+        return startRenewal(isHandedOver ? 0 : ms)
       }
-      if (result.kind === 'stale') return
-      const error = refusal(result)
-      if (error instanceof FencedError) broken ??= error
-      throw error
+      nextRenewal = renewal.then(follow, follow)
+      return nextRenewal
     },
 
     get pending() {

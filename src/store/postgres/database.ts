@@ -310,13 +310,14 @@ function createWriter(
     const connection = kept
     kept = undefined
     clearTimeout(timer)
-    timer = undefined
     await connection?.close()
   }
   return {
     async acquire(hasOther) {
       if (isBusy || isClosed) return null
       isBusy = true
+      // In use it is not idle: the timer of its last use would close it under this commit, whose fate is then unknown.
+      clearTimeout(timer)
       if (kept !== undefined && isSuspect(kept)) {
         kept.drop()
         kept = undefined
@@ -334,9 +335,7 @@ function createWriter(
     release() {
       isBusy = false
       onFree()
-      if (isClosed) return
-      if (timer === undefined) timer = setTimeout(() => void letGo(), idleMs).unref()
-      else timer.refresh()
+      if (!isClosed) timer = setTimeout(() => void letGo(), idleMs).unref()
     },
     async close() {
       isClosed = true

@@ -153,7 +153,12 @@ export function createCommitWriter(
           commits.some((commit) => inDoubt.has(commit)),
         )
     }
-    return commits.map((commit) => results.get(commit) ?? { kind: 'busy' })
+    return commits.map((commit) => {
+      const result = results.get(commit) ?? { kind: 'busy' }
+      const isDoubtful = result.kind === 'busy' && inDoubt.has(commit)
+      // Its writer must not be told that nothing was stored: the attempt without an answer may hold the row, and store it.
+      return isDoubtful ? { ...result, isInDoubt: true } : result
+    })
   }
 }
 
