@@ -194,8 +194,10 @@ function readValidated(value: Json | undefined, mend: ReportMend): Validated | u
 }
 
 /** Normalises `NOT_REQUIRED`, `not required` and `Validation.NOT_REQUIRED` to the same word. */
-export const toWord = (text: string): string =>
-  (text.trim().toLowerCase().split('.').at(-1) ?? '').replaceAll(/[\s-]+/g, '_')
+export function toWord(text: string): string {
+  const word = text.trim().toLowerCase()
+  return word.slice(word.lastIndexOf('.') + 1).replaceAll(/[\s-]+/g, '_')
+}
 
 /** The marks that a call, a row or an annotation has. */
 export function readMarks(object: JsonObject, mend: ReportMend): CallMarks {

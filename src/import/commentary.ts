@@ -34,7 +34,7 @@ export function* readCommentaryMessage(
     ...readDrafts(message, 'drafts'),
     ...readDrafts(message, 'replies'),
   ])
-  const steps = addSteering(spoken, listOf(message, 'steering'), mend)
+  const steps = yield* addSteering(spoken, listOf(message, 'steering'), mend)
   return withDefined(
     {
       kind: 'turn',
@@ -60,13 +60,21 @@ const readDrafts = (message: JsonObject, list: 'drafts' | 'replies'): readonly O
   })
 
 /** Adds messages that joined the turn, each behind the step that it followed (IN3). */
-function addSteering(
+function* addSteering(
   steps: readonly OldStep[],
   list: readonly Json[],
   mend: ReportMend,
-): readonly OldStep[] {
-  let merged = steps
+): PausableWork<readonly OldStep[]> {
+  if (list.length === 0) return steps
+  /** Copies whose parts grow in place: with a copy for each of thousands, they would take seconds. */
+  const grown = steps.map((step) => ({ ...step, parts: [...step.parts] }))
+  const homes = new Map<number, OldPart[]>()
+  for (const { index, parts } of grown) {
+    if (index !== undefined && !homes.has(index)) homes.set(index, parts)
+  }
+  const added: OldStep[] = []
   for (const value of list) {
+    yield
     const id = isJsonObject(value) ? idOf(value, 'id') : undefined
     if (!isJsonObject(value) || id === undefined) {
       mend('A message that joined the turn has no id: it was left out.')
@@ -78,24 +86,46 @@ function addSteering(
       { type: 'steering', id, parts: readUserMessage({ parts }, 'user', mend).parts } as const,
       { at: dateOf(value), step: index },
     )
-    const home = merged.findIndex((step) => step.index !== undefined && step.index === index)
-    const found = merged[home]
-    merged =
-      found === undefined
-        ? addDrafts(merged, [withDefined({ parts: [steering] }, { index })])
-        : merged.with(home, { ...found, parts: [...found.parts, steering] })
+    const home = index === undefined ? undefined : homes.get(index)
+    if (home !== undefined) {
+      home.push(steering)
+      continue
+    }
+    const own: OldPart[] = [steering]
+    added.push(withDefined({ parts: own }, { index }))
+    if (index !== undefined) homes.set(index, own)
   }
-  return merged
+  return addDrafts(grown, added)
 }
 
 /** Inserts each before the first step that came after it. */
 function addDrafts(steps: readonly OldStep[], drafts: readonly OldStep[]): readonly OldStep[] {
   if (drafts.length === 0) return steps
-  const isBefore = (left: OldStep, right: OldStep) => (left.index ?? 0) < (right.index ?? 0)
-  const merged = [...steps]
-  for (const draft of drafts) {
-    const at = merged.findIndex((step) => isBefore(draft, step))
-    merged.splice(at === -1 ? merged.length : at, 0, draft)
+  const indexOf = ({ index = 0 }: OldStep) => index
+  // The first step that came after a draft came after every step before it, so only those have to be searched.
+  const peaks: number[] = []
+  for (const [place, step] of steps.entries()) {
+    const last = steps[peaks.at(-1) ?? -1]
+    if (last === undefined || indexOf(step) > indexOf(last)) peaks.push(place)
+  }
+  const placeOf = (draft: OldStep): number => {
+    let [from, to] = [0, peaks.length]
+    while (from < to) {
+      const middle = (from + to) >> 1
+      if (indexOf(steps[peaks[middle] ?? 0] as OldStep) > indexOf(draft)) to = middle
+      else from = middle + 1
+    }
+    return peaks[from] ?? steps.length
+  }
+  const before = Map.groupBy(
+    drafts.toSorted((left, right) => indexOf(left) - indexOf(right)),
+    placeOf,
+  )
+  const merged: OldStep[] = []
+  for (let place = 0; place <= steps.length; place++) {
+    for (const draft of before.get(place) ?? []) merged.push(draft)
+    const step = steps[place]
+    if (step !== undefined) merged.push(step)
   }
   return merged
 }
@@ -135,39 +165,62 @@ function* toSteps(
  * after the other: the same text further on is part of the answer.
  */
 export function stripCommentary(content: string, commentary: readonly string[]): string {
-  let rest = content
+  const skip = createSkip(content)
+  let start = 0
   for (const text of commentary) {
     const expected = text.trim()
-    const end = expected === '' ? 0 : endOf(expected, rest)
-    if (end === 0 || !endsAtWord(expected, rest.slice(end))) continue
-    rest = rest.slice(end).trimStart()
+    const end = expected === '' ? undefined : endOf(expected, content, skip(start), skip)
+    if (end === undefined || !endsAtWord(expected, content.slice(end, end + letterChars))) continue
+    start = skip(end)
   }
-  return rest
+  return content.slice(start)
 }
 
-/** The index in the content after the commentary that it begins with; 0 if it does not. White space may differ. */
-function endOf(commentary: string, content: string): number {
-  let end = skipSpace(content, 0)
+/**
+ * The index in the content behind the commentary that stands at `start`; undefined if it does not. White space may differ.
+ */
+function endOf(commentary: string, content: string, start: number, skip: Skip): number | undefined {
+  let end = start
   for (let at = 0; at < commentary.length;) {
     if (isSpace(commentary, at)) {
-      if (!isSpace(content, end)) return 0
+      if (!isSpace(content, end)) return undefined
       at = skipSpace(commentary, at)
-      end = skipSpace(content, end)
-    } else if (commentary[at++] !== content[end++]) return 0
+      end = skip(end)
+    } else if (commentary[at++] !== content[end++]) return undefined
   }
   return end
 }
 
-const isSpace = (text: string, at: number): boolean => /\s/.test(text[at] ?? '')
+/** The index of the first character from here on that is not white space. */
+type Skip = (from: number) => number
+
+/** Each run of white space is searched once: thousands of calls would otherwise search the same megabytes (OP7). */
+function createSkip(text: string): Skip {
+  const ends = new Map<number, number>()
+  return (from) => {
+    const known = ends.get(from) ?? skipSpace(text, from)
+    ends.set(from, known)
+    return known
+  }
+}
+
+function isSpace(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  return (code <= 0x20 || code >= 0x80) && /\s/.test(text[at] ?? '')
+}
 
 function skipSpace(text: string, from: number): number {
-  let at = from
-  while (isSpace(text, at)) at++
-  return at
+  const word = /\S/g
+  word.lastIndex = from
+  return word.exec(text)?.index ?? text.length
 }
+
+/** A letter has at most so many characters. */
+const letterChars = 2
 
 /** "I" is not at the start of "It is 18 °C"; "Looking" is at that of "LookingIt is", glued together. */
 function endsAtWord(commentary: string, rest: string): boolean {
-  const isInWord = /[\p{L}\p{N}]$/u.test(commentary) && /^[\p{L}\p{N}]/u.test(rest)
-  return !isInWord || (/\p{Ll}$/u.test(commentary) && /^\p{Lu}/u.test(rest))
+  const last = commentary.slice(-letterChars)
+  const isInWord = /[\p{L}\p{N}]$/u.test(last) && /^[\p{L}\p{N}]/u.test(rest)
+  return !isInWord || (/\p{Ll}$/u.test(last) && /^\p{Lu}/u.test(rest))
 }

@@ -10,7 +10,7 @@ export type LegacyFormat = 'ui' | 'vercel' | 'tools-used' | 'commentary' | 'enti
  * of both in one thread, so each message is examined by itself.
  */
 export function detectFormat(message: JsonObject): LegacyFormat {
-  if (textOf(message, 'entity') !== undefined) return 'entities'
+  if (hasEntity(message)) return 'entities'
   if (hasStoredTools(message)) return 'tools-used'
   const parts = partListOf(message)
   const hasCalls = listOf(message, ...callLists).length > 0
@@ -23,6 +23,9 @@ export function detectFormat(message: JsonObject): LegacyFormat {
   }
   return parts.length > 0 && textOf(message, 'content') === undefined ? 'ui' : 'vercel'
 }
+
+/** Whether it is a row: that is told by one field, without a look at its parts. */
+export const hasEntity = (message: JsonObject): boolean => textOf(message, 'entity') !== undefined
 
 const isText = (part: Json): boolean => isJsonObject(part) && part.type === 'text'
 

@@ -1,7 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { EntityKind } from '../views/entity-rows.ts'
 import { type CallMarks, readMarks } from './call-outcome.ts'
+import { columnOf, parseJsonText } from './columns.ts'
 import { readCallHead } from './old-call.ts'
 import {
   callListOf,
@@ -12,7 +14,6 @@ import {
   flagOf,
   idOf,
   listOf,
-  parseJsonText,
   textOf,
 } from './old-fields.ts'
 import type { ReportMend, OldCall } from './old-message.ts'
@@ -44,7 +45,11 @@ export interface EntityResult {
 export type EntityCallRead = Omit<OldCall, 'outcome'> & { readonly marks: CallMarks }
 
 /** Reads a row with camel-case or snake-case names, as JSON or JSON text; or returns why it is not one. */
-export function readEntityRow(row: Json, index: number, mend: ReportMend): EntityRowRead | string {
+export function* readEntityRow(
+  row: Json,
+  index: number,
+  mend: ReportMend,
+): PausableWork<EntityRowRead | string> {
   if (!isJsonObject(row)) return 'It is not an object.'
   const kind = entityOf(row)
   if (kind === undefined) {
@@ -55,7 +60,8 @@ export function readEntityRow(row: Json, index: number, mend: ReportMend): Entit
   const body = toBody(row, isExact)
   const inside = isJsonObject(body) ? body : {}
   const list = listOf(row, ...callLists).length > 0 ? row : inside
-  const calls = callListOf(list, callLists, mend).map((call) => readCall(call, isExact, mend))
+  const listed = callListOf(list, callLists, mend)
+  const calls = yield* mapInSteps(listed, (call) => readCall(call, isExact, mend))
   const id = idOf(row, 'id')
   return withDefined(
     {
@@ -91,23 +97,39 @@ function isOurs(row: JsonObject, kind: EntityKind): boolean {
 function toBody(row: JsonObject, isExact: boolean): Json {
   const content = row.content ?? ''
   if (typeof content !== 'string' || (isExact && row.entity !== 'TOOL')) return content
-  const parsed = parseJsonText(content)
+  const parsed = /^\s*"/.test(content) ? parseJsonText(content) : columnOf(row, 'content')
   return typeof parsed === 'object' || typeof parsed === 'string' ? (parsed ?? content) : content
 }
 
 /** The text of a body: the body itself, or a field of it that is known to hold text. */
 function findText(body: Json): string | undefined {
-  if (typeof body === 'string') return body
+  const found: FoundText[] = []
+  if (!collectText(body, found)) return undefined
+  // An item of an unknown shape is kept as JSON, so that no content is lost.
+  return found.map((part) => (typeof part === 'string' ? part : JSON.stringify(part.item))).join('')
+}
+
+/** A text, or an item of a list that has none, beside others that have. */
+type FoundText = string | { readonly item: Json }
+
+/** Adds the texts of a body, each item of which is looked at once; false: it has none, and nothing was added. */
+function collectText(body: Json, found: FoundText[]): boolean {
+  if (typeof body === 'string') {
+    found.push(body)
+    return true
+  }
   if (Array.isArray(body)) {
-    const items: readonly Json[] = body
-    const hasText = items.some((item) => findText(item) !== undefined)
-    // An item of an unknown shape is kept as JSON, so that no content is lost.
+    const before = found.length
+    let hasText = false
+    for (const item of body as readonly Json[]) {
+      if (collectText(item, found)) hasText = true
+      else found.push({ item })
+    }
+    if (!hasText) found.length = before
     return hasText
-      ? items.map((item) => findText(item) ?? JSON.stringify(item)).join('')
-      : undefined
   }
   const text = isJsonObject(body) ? fieldOf(body, 'text', 'content', 'message', 'parts') : undefined
-  return text === undefined ? undefined : findText(text)
+  return text !== undefined && collectText(text, found)
 }
 
 /** JSON without text in it is kept as the text of a person's message, and dropped from others if it is empty. */

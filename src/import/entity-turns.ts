@@ -3,7 +3,15 @@ import { withDefined } from '../core/with-defined.ts'
 import { judgeCall } from './call-outcome.ts'
 import { type EntityCallRead, type EntityRowRead, readEntityRow } from './entity-rows.ts'
 import { unnamed } from './old-call.ts'
-import type { OldCall, OldMessage, OldSteering, OldStep, OldTurn, Report } from './old-message.ts'
+import type {
+  OldCall,
+  OldMessage,
+  OldPart,
+  OldSteering,
+  OldStep,
+  OldTurn,
+  Report,
+} from './old-message.ts'
 import { readUserMessage } from './user-message.ts'
 import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
 
@@ -48,6 +56,16 @@ interface OpenTurn {
   readonly answers: Map<EntityRowRead, readonly Answered[]>
 }
 
+/** What was read so far. */
+interface Reading {
+  readonly groups: (EntityRowRead | OpenTurn)[]
+  readonly orphans: Orphan[]
+  /** The calls of each id without a result, the last one last. An id of calls that all have one has none left here. */
+  readonly open: Map<string, Answered[]>
+  /** Whether nothing but results without their calls was read: their calls are on the page before. */
+  isAtEdge: boolean
+}
+
 /** Joins rows into messages: rows that follow each other form a turn (LE1). */
 export function* readEntityRows(
   values: readonly ListedValue[],
@@ -56,51 +74,62 @@ export function* readEntityRows(
   areFirst: boolean,
   report: Report,
 ): PausableWork<OldThread> {
-  const orphans: Orphan[] = []
   const read: EntityRowRead[] = []
   for (const { index, value } of values) {
     yield
-    const row = readEntityRow(value, index, (what) => report.mend(index, what))
+    const row = yield* readEntityRow(value, index, (what) => report.mend(index, what))
     if (typeof row === 'string') report.fail(index, row)
     else read.push(row)
   }
-  const rows = withTurnIds(read)
+  const rows = yield* withTurnIds(read)
   const turnIds = new Set(rows.filter(isOfModel).flatMap(({ turnId }) => turnId ?? []))
   /** A person's message that joined a turn is a row of that turn (IN3). */
   const isSteering = ({ entity, id, turnId = '' }: EntityRowRead) =>
     entity === 'USER' && id !== turnId && turnIds.has(turnId)
-  const groups: (EntityRowRead | OpenTurn)[] = []
-  const calls = new Map<string, Answered[]>()
-  const results = createEarlyResults(rows)
+  const reading: Reading = { groups: [], orphans: [], open: new Map(), isAtEdge: areFirst }
+  const { groups, open } = reading
+  const results = yield* createEarlyResults(rows)
   for (const [place, row] of rows.entries()) {
     yield
-    if (!isOfModel(row) && !isSteering(row)) groups.push(row)
-    else if (row.entity === 'TOOL') {
-      if (!results.keep(row, place, calls))
-        answer(row, { calls, groups, orphans, areFirst, at, report })
-    } else {
-      const last = groups.at(-1)
-      const isSame = last !== undefined && 'rows' in last && continues(last, row)
-      const turn = isSame ? last : { rows: [], answers: new Map<EntityRowRead, Answered[]>() }
-      if (!isSame) groups.push(turn)
-      const answered = row.calls.map((call): Answered =>
-        withDefined({ call }, { result: results.take(call.id) }),
-      )
-      turn.rows.push(row)
-      turn.answers.set(row, answered)
-      for (const some of answered) {
-        const { id } = some.call
-        if (id !== undefined) calls.set(id, [...(calls.get(id) ?? []), some])
-      }
+    if (row.entity === 'TOOL') {
+      if (!results.keep(row, place, open)) answer(row, reading, at, report)
+      continue
+    }
+    reading.isAtEdge = false
+    if (!isOfModel(row) && !isSteering(row)) {
+      groups.push(row)
+      continue
+    }
+    const last = groups.at(-1)
+    const isSame = last !== undefined && 'rows' in last && continues(last, row)
+    const turn = isSame ? last : { rows: [], answers: new Map<EntityRowRead, Answered[]>() }
+    if (!isSame) groups.push(turn)
+    const answered = yield* mapInSteps(row.calls, (call): Answered =>
+      withDefined({ call }, { result: results.take(call.id) }),
+    )
+    turn.rows.push(row)
+    turn.answers.set(row, answered)
+    for (const some of answered) {
+      const { id } = some.call
+      if (id === undefined) continue
+      const same = open.get(id) ?? []
+      open.set(id, same)
+      if (some.result === undefined) same.push(some)
     }
   }
-  const messages = yield* mapInSteps(groups, (group): PlacedMessage => {
-    if (!('rows' in group)) return { index: group.index, message: toUserMessage(group, report) }
+  const messages: PlacedMessage[] = []
+  for (const group of groups) {
+    yield
+    if (!('rows' in group)) {
+      messages.push({ index: group.index, message: toUserMessage(group, report) })
+      continue
+    }
     const [first] = group.rows
     const joins = first?.turnId === undefined ? 'by-shape' : 'by-id'
-    return { index: first?.index ?? 0, message: toTurn(group, at, report), joins }
-  })
-  return { messages, orphans }
+    const message = yield* toTurn(group, at, report)
+    messages.push({ index: first?.index ?? 0, message, joins })
+  }
+  return { messages, orphans: reading.orphans }
 }
 
 const isOfModel = ({ entity }: EntityRowRead): boolean => entity !== 'USER' && entity !== 'SYSTEM'
@@ -109,7 +138,7 @@ const isOfModel = ({ entity }: EntityRowRead): boolean => entity !== 'USER' && e
  * The id that the rows of one turn share is the turn's id. Where no two rows share one, and Holdfast did not
  * write them, it is a second id of each row.
  */
-function withTurnIds(rows: readonly EntityRowRead[]): readonly EntityRowRead[] {
+function* withTurnIds(rows: readonly EntityRowRead[]): PausableWork<readonly EntityRowRead[]> {
   const seen = new Set<string>()
   const areShared = rows.some((row) => {
     const { isExact, turnId } = row
@@ -118,41 +147,56 @@ function withTurnIds(rows: readonly EntityRowRead[]): readonly EntityRowRead[] {
     seen.add(turnId)
     return false
   })
-  return areShared ? rows : rows.map(({ turnId: _, ...row }) => row)
+  return areShared ? rows : yield* mapInSteps(rows, ({ turnId: _, ...row }) => row)
 }
 
 /** Results that come before their call, as in a table that was not sorted. */
-function createEarlyResults(rows: readonly EntityRowRead[]) {
+function* createEarlyResults(rows: readonly EntityRowRead[]): PausableWork<EarlyResults> {
   const early = new Map<string, EntityRowRead>()
+  /** The rows with a call of each id, the first one last, so that each is passed over once. */
+  const calling = new Map<string, number[]>()
+  /** For each row the next one at which a turn ends. */
+  const ends: number[] = []
+  let end = rows.length
+  for (let place = rows.length - 1; place >= 0; place--) {
+    yield
+    ends[place] = end
+    const { entity, calls } = rows[place] as EntityRowRead
+    if (entity === 'USER' || entity === 'AI_MESSAGE') end = place
+    for (const { id } of calls) {
+      if (id === undefined) continue
+      const places = calling.get(id)
+      if (places === undefined) calling.set(id, [place])
+      else if (places.at(-1) !== place) places.push(place)
+    }
+  }
   /** Only within the same turn: a later turn may use the same ids again. */
   const isStillToCome = (id: string, place: number): boolean => {
-    for (let next = place + 1; next < rows.length; next++) {
-      const { entity, calls } = rows[next] as EntityRowRead
-      if (calls.some((call) => call.id === id)) return true
-      if (entity === 'USER' || entity === 'AI_MESSAGE') return false
-    }
-    return false
+    const places = calling.get(id) ?? []
+    while ((places.at(-1) ?? rows.length) <= place) places.pop()
+    return (places.at(-1) ?? rows.length) < (ends[place] ?? 0)
   }
   return {
-    /** False if its call does not follow. */
-    keep(
-      row: EntityRowRead,
-      place: number,
-      calls: ReadonlyMap<string, readonly Answered[]>,
-    ): boolean {
+    keep(row, place, open) {
       const id = row.result?.callId
       if (id === undefined || early.has(id)) return false
-      const isOpen = calls.get(id)?.some(({ result }) => result === undefined) === true
+      const isOpen = (open.get(id)?.length ?? 0) > 0
       if (isOpen || !isStillToCome(id, place)) return false
       early.set(id, row)
       return true
     },
-    take(id: string | undefined): EntityRowRead | undefined {
+    take(id) {
       const row = id === undefined ? undefined : early.get(id)
       if (id !== undefined) early.delete(id)
       return row
     },
   }
+}
+
+interface EarlyResults {
+  /** Must be called in the order of the rows. False if its call does not follow. */
+  keep(row: EntityRowRead, place: number, open: Reading['open']): boolean
+  take(id: string | undefined): EntityRowRead | undefined
 }
 
 /** By the turn's id where there is one; otherwise a final text ends a turn. */
@@ -163,39 +207,20 @@ function continues(turn: OpenTurn, row: EntityRowRead): boolean {
 }
 
 /** The last call with the id that has no result yet; it may be in an earlier turn. */
-function answer(
-  row: EntityRowRead,
-  {
-    calls,
-    groups,
-    orphans,
-    areFirst,
-    at,
-    report,
-  }: {
-    readonly calls: ReadonlyMap<string, readonly Answered[]>
-    readonly groups: (EntityRowRead | OpenTurn)[]
-    readonly orphans: Orphan[]
-    readonly areFirst: boolean
-    readonly at: number
-    readonly report: Report
-  },
-): void {
+function answer(row: EntityRowRead, reading: Reading, at: number, report: Report): void {
+  const { groups, orphans, open, isAtEdge } = reading
   const { callId, name } = row.result ?? {}
-  const same = (callId === undefined ? undefined : calls.get(callId)) ?? []
-  const open = same.findLast(({ result }) => result === undefined)
-  if (open !== undefined) {
-    open.result = row
+  const same = callId === undefined ? undefined : open.get(callId)
+  const call = same?.pop()
+  if (call !== undefined) {
+    call.result = row
     return
   }
-  if (same.length > 0) {
+  if (same !== undefined) {
     report.fail(row.index, 'Its call has a result already.')
     return
   }
   const last = groups.at(-1)
-  // Before every other entry of the list: the page before contains its call.
-  const isAtEdge =
-    areFirst && groups.every((group) => 'rows' in group && group.rows.every(isMadeUp))
   if (callId !== undefined && !isAtEdge && name === undefined) {
     const { result } = row
     const end = (call: OldCall) => settle(call, result, row, at)
@@ -211,7 +236,7 @@ function answer(
   } else {
     report.guess(row.index, 'Its call is not here: its result is kept as that of an unknown tool.')
   }
-  const call: EntityCallRead = withDefined(
+  const made: EntityCallRead = withDefined(
     {
       type: 'call',
       name: name ?? unnamed,
@@ -226,13 +251,10 @@ function answer(
       : { rows: [], answers: new Map<EntityRowRead, readonly Answered[]>() }
   if (turn !== last) groups.push(turn)
   turn.rows.push({ ...row, entity: 'AI_TOOL', isComplete: true })
-  turn.answers.set(turn.rows.at(-1) as EntityRowRead, [{ call, result: row }])
+  turn.answers.set(turn.rows.at(-1) as EntityRowRead, [{ call: made, result: row }])
 }
 
 export const noCall = 'It is the result of a call that is not there.'
-
-/** A row that was created for a result without its call. */
-const isMadeUp = (row: EntityRowRead): boolean => row.result !== undefined
 
 function settle(
   call: OldCall,
@@ -247,18 +269,21 @@ function settle(
   return withDefined({ ...call, ...end }, { endedAt })
 }
 
-function toTurn({ rows, answers }: OpenTurn, at: number, report: Report): OldTurn {
+function* toTurn({ rows, answers }: OpenTurn, at: number, report: Report): PausableWork<OldTurn> {
   const [first] = rows
   const own = rows.filter(isOfModel)
+  const last = own.at(-1)
   const final = own.findLast((row) => row.entity === 'AI_MESSAGE')
-  const steps: OldStep[] = []
+  const steps: OpenStep[] = []
   for (const row of rows) {
+    yield
     if (isOfModel(row)) {
-      steps.push(toStep(row, answers.get(row) ?? [], row === own.at(-1), at, report))
+      steps.push(yield* toStep(row, answers.get(row) ?? [], row === last, at, report))
       continue
     }
-    const { parts = [], ...step } = steps.pop() ?? {}
-    steps.push({ ...step, parts: [...parts, toSteering(row, report)] })
+    const before = steps.at(-1)
+    if (before === undefined) steps.push({ parts: [toSteering(row, report)] })
+    else before.parts.push(toSteering(row, report))
   }
   return withDefined({ kind: 'turn', steps } as const, {
     id: first?.turnId ?? final?.id ?? first?.id,
@@ -272,18 +297,22 @@ function toSteering({ row, id = '', at, index }: EntityRowRead, report: Report):
   return withDefined({ type: 'steering', id, parts } as const, { at })
 }
 
-function toStep(
+/** A step whose list grows with what joined the turn behind it: copied for each, thousands would take seconds. */
+type OpenStep = Omit<OldStep, 'parts'> & { readonly parts: OldPart[] }
+
+function* toStep(
   row: EntityRowRead,
   answers: readonly Answered[],
   isLast: boolean,
   at: number,
   report: Report,
-): OldStep {
+): PausableWork<OpenStep> {
   const text = row.text.trim() === '' ? [] : [{ type: 'text', text: row.text } as const]
   // A text that broke off before the turn continued was an attempt, not the answer.
   const broken = row.entity === 'AI_MESSAGE' && !isLast ? 'draft' : 'broken'
+  const calls = yield* mapInSteps(answers, (some) => toCall(some, row, at, report))
   return withDefined(
-    { parts: [...text, ...answers.map((some) => toCall(some, row, at, report))] },
+    { parts: [...text, ...calls] },
     { at: row.at, flaw: row.isComplete ? undefined : broken },
   )
 }

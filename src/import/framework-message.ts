@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
-import { fieldOf, decodeColumn } from './old-fields.ts'
+import { columnOf } from './columns.ts'
+import { fieldOf } from './old-fields.ts'
 
 /**
  * Unwraps a message as a framework stores it, and keeps the fields of its wrapper: a row of Mastra's
@@ -14,13 +15,16 @@ export const unwrapFrameworkMessage = (value: JsonObject): JsonObject =>
  * text. Its parts are those of AI SDK 4, and `toolInvocations` repeats them.
  */
 function unwrapMastra(value: JsonObject): JsonObject | undefined {
-  const inner = decodeColumn(value.content)
-  if (!isJsonObject(inner) || inner.format !== 2 || !Array.isArray(inner.parts)) return undefined
+  const inner = columnOf(value, 'content')
+  if (!isMastraContent(inner)) return undefined
   // `type` is the version of the row ("v2"), not a role.
   const { content: _, type: _type, ...row } = value
   const { format: _format, toolInvocations: _again, ...message } = inner
   return { ...row, ...message }
 }
+
+export const isMastraContent = (content: Json | undefined): content is JsonObject =>
+  isJsonObject(content) && content.format === 2 && Array.isArray(content.parts)
 
 const langChainRoles: ReadonlyMap<string, string> = new Map([
   ...['HumanMessage', 'human'].map((name) => [name, 'user'] as const),

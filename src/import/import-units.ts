@@ -140,24 +140,40 @@ export function deriveId(prefix: 'msg' | 'call', ...place: readonly (string | nu
   return `${prefix}_${hash.digest()}`
 }
 
+/** The state of a hash, in halves of 32 bits: big integers take ten times as long. */
+type HashState = readonly [high: number, low: number]
+
+export interface TextHash {
+  add(text: string): void
+  /** The hash of all that was added, and of this at its end, which is not added. */
+  digest(end?: string): string
+}
+
 /** FNV-1a over the UTF-16 units, 64 bits: no secret, only a name. A long text can be added in pieces. */
-export function createTextHash(): { add(text: string): void; digest(): string } {
-  // The offset, and the prime 2^40 + 0x1b3, in halves of 32 bits: big integers take ten times as long.
-  let state: readonly [high: number, low: number] = [0xcbf29ce4, 0x84222325]
+export function createTextHash(): TextHash {
+  let state: HashState = [0xcbf29ce4, 0x84222325]
   return {
     add(text) {
-      let [high, low] = state
-      for (let index = 0; index < text.length; index++) {
-        low = (low ^ text.charCodeAt(index)) >>> 0
-        const product = low * 0x1b3
-        const carry = (product / 0x100000000) | 0
-        high = (high * 0x1b3 + carry + low * 0x100) >>> 0
-        low = product >>> 0
-      }
-      state = [high, low]
+      state = hashOn(state, text)
     },
-    digest: () => state.map((half) => half.toString(16).padStart(8, '0')).join(''),
+    digest: (end = '') =>
+      hashOn(state, end)
+        .map((half) => half.toString(16).padStart(8, '0'))
+        .join(''),
   }
+}
+
+/** The prime is 2^40 + 0x1b3. */
+function hashOn(state: HashState, text: string): HashState {
+  let [high, low] = state
+  for (let index = 0; index < text.length; index++) {
+    low = (low ^ text.charCodeAt(index)) >>> 0
+    const product = low * 0x1b3
+    const carry = (product / 0x100000000) | 0
+    high = (high * 0x1b3 + carry + low * 0x100) >>> 0
+    low = product >>> 0
+  }
+  return [high, low]
 }
 
 /** Whether an id is already in use. */
@@ -176,6 +192,29 @@ export interface IdKeeper {
 
 export function createIdKeeper(threadId: string, isTaken: IsTaken = () => false): IdKeeper {
   const used = { message: new Set<string>(), call: new Set<string>() }
+  /** By the first id of a place: the attempt at which a free one was found last. */
+  const attempts = { unique: new Map<string, number>(), repeated: new Map<string, number>() }
+
+  /**
+   * The first free id of a place. Its text may have megabytes, and whoever writes the data can take any number of its ids:
+   * the text is hashed once, and no attempt is made twice (OP7).
+   */
+  const derive = (
+    kind: 'message' | 'call',
+    place: readonly (string | number)[],
+    isFree: (id: string) => boolean,
+    tried: Map<string, number>,
+  ): string => {
+    const hash = createTextHash()
+    hash.add(JSON.stringify([threadId, ...place]).slice(0, -1))
+    const toId = (attempt: number) =>
+      `${kind === 'call' ? 'call' : 'msg'}_${hash.digest(attempt === 0 ? ']' : `,${attempt}]`)}`
+    const first = toId(0)
+    let attempt = tried.get(first) ?? 0
+    while (!isFree(toId(attempt))) attempt++
+    if (attempt > 0) tried.set(first, attempt)
+    return toId(attempt)
+  }
 
   const keep = (
     kind: 'message' | 'call',
@@ -185,12 +224,9 @@ export function createIdKeeper(threadId: string, isTaken: IsTaken = () => false)
     mayRepeat = false,
   ): string => {
     const isFree = (id: string) => (mayRepeat || !used[kind].has(id)) && !isTaken(kind, id)
-    const derive = (attempt: number): string => {
-      const again = attempt === 0 ? [] : [attempt]
-      const id = deriveId(kind === 'call' ? 'call' : 'msg', threadId, ...place, ...again)
-      return isFree(id) ? id : derive(attempt + 1)
-    }
-    const id = old !== undefined && isValid(old) && isFree(old) ? old : derive(0)
+    const tried = mayRepeat ? attempts.repeated : attempts.unique
+    const id =
+      old !== undefined && isValid(old) && isFree(old) ? old : derive(kind, place, isFree, tried)
     if (old !== undefined && id !== old) {
       // A conflict within this import may be reported; that another thread has the id must not be, because
       // the thread may belong to another owner (HT2).

@@ -2,17 +2,18 @@ import type { MessageId } from '../core/ids.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { noCall, type OldThread, type Orphan } from './entity-turns.ts'
 import type { NamedMessage } from './import-units.ts'
-import { callsIn, isUnanswered, joinTurns, mergeTurn } from './merge-turn.ts'
+import { isUnanswered, joinTurns, mergeTurn, toKnownTurn } from './merge-turn.ts'
 import { unnamed } from './old-call.ts'
 import {
   hasEnded,
   type OldCall,
   type OldMessage,
+  type OldPart,
   type OldTurn,
   type Report,
 } from './old-message.ts'
 import { textOfStep } from './steps.ts'
-import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
+import type { PausableWork } from '../core/pausable-work.ts'
 
 /** A message of the thread as it is stored. */
 export interface StoredMessage {
@@ -61,6 +62,7 @@ export function* mergeThread(
   let known = 0
   const added = new Map<number, MergedMessage[]>()
   const gaps = createGaps(stored, read, places, isNewestFirst)
+  const fallsInto = createFalls()
   let guesses = 0
   for (const [nth, item] of read.entries()) {
     yield
@@ -72,7 +74,7 @@ export function* mergeThread(
       const old = entry.message
       const merged =
         old.kind === 'turn' && item.message.kind === 'turn'
-          ? mergeTurn(old, item.message, item.joins !== undefined)
+          ? yield* mergeTurn(yield* toKnownTurn(old), item.message, item.joins !== undefined)
           : undefined
       if (merged !== undefined) change(place, merged, item.index)
       continue
@@ -92,33 +94,32 @@ export function* mergeThread(
     if (others === undefined) added.set(gap.place, [one])
     else others.push(one)
   }
-  for (const orphan of orphans) {
-    yield
-    const at = entries.findLastIndex(
-      ({ message }) => findLeft(message, orphan.callId) !== undefined,
-    )
-    const found = entries[at]
-    if (found?.message.kind !== 'turn') report.fail(orphan.index, noCall)
-    else change(at, settleIn(found.message, orphan), orphan.index)
-  }
+  yield* settleOrphans(entries, orphans, isChangeable, report)
   const all: MergedMessage[] = []
   for (let place = 0; place <= entries.length; place++) {
     for (const one of added.get(place) ?? []) all.push(one)
     const entry = entries[place]
     if (entry !== undefined) all.push(entry)
   }
-  return {
-    messages: joinEdges(all, new Set(stored.filter((one) => !one.isImported).map(({ id }) => id))),
-    known,
-  }
+  const fixed = new Set(stored.filter((one) => !one.isImported).map(({ id }) => id))
+  return { messages: yield* joinEdges(all, fixed), known }
 }
 
 /** Pieces of two turns were joined into one, because the message between them had not been imported yet. */
-function fallsInto(message: OldMessage, turn: OldMessage | undefined): boolean {
-  const at = message.kind === 'user' ? message.at : undefined
-  if (at === undefined || turn?.kind !== 'turn') return false
-  return turn.steps.some((step) => step.at !== undefined && step.at > at)
+function createFalls(): (message: OldMessage, turn: OldMessage | undefined) => boolean {
+  /** The last date of each turn: thousands of messages may stand behind one with as many steps. */
+  const lastDates = new Map<OldTurn, number>()
+  return (message, turn) => {
+    const at = message.kind === 'user' ? message.at : undefined
+    if (at === undefined || turn?.kind !== 'turn') return false
+    const last = lastDates.get(turn) ?? lastDateOf(turn)
+    lastDates.set(turn, last)
+    return last > at
+  }
 }
+
+const lastDateOf = ({ steps }: OldTurn): number =>
+  steps.reduce((last, { at }) => Math.max(last, at ?? last), Number.NEGATIVE_INFINITY)
 
 /** For each message that was read, the index of the same stored message. */
 function* findPlaces(
@@ -127,48 +128,84 @@ function* findPlaces(
 ): PausableWork<readonly (number | undefined)[]> {
   const byId = new Map(stored.map(({ id }, place) => [id as string, place]))
   const taken = new Set<number>()
-  return yield* mapInSteps(read, ({ id, message, joins }, nth) => {
+  const places: (number | undefined)[] = []
+  for (const [nth, { id, message, joins }] of read.entries()) {
+    yield
     const others = message.kind === 'turn' ? (message.otherIds ?? []) : []
     // A turn that has grown may have the id of its last row, and was stored under that of its first.
-    let place = [id, ...others].map((some) => byId.get(some)).find((some) => some !== undefined)
+    const known = [id, ...others].find((some) => byId.has(some))
+    let place = known === undefined ? undefined : byId.get(known)
     const isAtEdge = nth === 0 || nth === read.length - 1
     if (place === undefined && isAtEdge && joins !== undefined && message.kind === 'turn') {
-      const found = stored.findIndex(
-        ({ message: old }) => old.kind === 'turn' && holds(old, message),
-      )
-      place = found < 0 ? undefined : found
+      place = yield* findHolder(stored, message)
     }
-    if (place === undefined || taken.has(place)) return undefined
-    if ((stored[place]?.message.kind === 'turn') !== (message.kind === 'turn')) return undefined
-    taken.add(place)
-    return place
-  })
+    const isFree =
+      place !== undefined &&
+      !taken.has(place) &&
+      (stored[place]?.message.kind === 'turn') === (message.kind === 'turn')
+    places.push(isFree ? place : undefined)
+    if (isFree && place !== undefined) taken.add(place)
+  }
+  return places
 }
 
-/** Whether a turn contains these rows already: a page that is read again may begin in the middle of it. */
-function holds(turn: OldTurn, piece: OldTurn): boolean {
-  const known = callsIn(turn)
-  return (
-    piece.steps.length > 0 &&
-    piece.steps.every((step) => {
-      const calls = step.parts.filter((part) => part.type === 'call')
-      const hasCalls = calls.every((call) =>
-        known.some((other) => other.id === call.id && isSameCall(other, call)),
-      )
-      const text = textOfStep(step)
-      const hasText =
-        text === '' ||
-        turn.steps.some((other) => other.at === step.at && textOfStep(other) === text)
-      return hasCalls && hasText && (calls.length > 0 || (text !== '' && step.at !== undefined))
-    })
-  )
+/** The first turn that contains these rows already: a page that is read again may begin in the middle of it. */
+function* findHolder(
+  stored: readonly StoredMessage[],
+  piece: OldTurn,
+): PausableWork<number | undefined> {
+  const wanted = yield* findContents(piece)
+  if (wanted === undefined) return undefined
+  for (const [place, { message }] of stored.entries()) {
+    yield
+    if (message.kind === 'turn' && (yield* holds(message, wanted))) return place
+  }
+  return undefined
 }
 
-/** Same arguments and same time; or only the result, whose call is unknown. */
-const isSameCall = (stored: OldCall, call: OldCall): boolean =>
-  call.name === unnamed
-    ? stored.endedAt === call.endedAt
-    : stored.name === call.name && (call.createdAt ?? stored.createdAt) === stored.createdAt
+/** By what the calls and the texts of a piece are recognised; undefined: it has a step without either. */
+function* findContents(piece: OldTurn): PausableWork<ReadonlySet<string> | undefined> {
+  const wanted = new Set<string>()
+  for (const step of piece.steps) {
+    yield
+    const calls = step.parts.filter((part) => part.type === 'call')
+    const text = textOfStep(step)
+    if (calls.length === 0 && (text === '' || step.at === undefined)) return undefined
+    for (const call of calls) wanted.add(toSought(call))
+    if (text !== '') wanted.add(toContent('text', step.at, text))
+  }
+  return wanted.size === 0 ? undefined : wanted
+}
+
+function* holds(turn: OldTurn, wanted: ReadonlySet<string>): PausableWork<boolean> {
+  const found = new Set<string>()
+  const look = (content: string) => wanted.has(content) && found.add(content)
+  for (const step of turn.steps) {
+    yield
+    for (const part of step.parts) {
+      if (part.type !== 'call') continue
+      const { id, name, createdAt, endedAt } = part
+      look(toContent('result', id, endedAt))
+      look(toContent('call', id, name))
+      look(toContent('call', id, name, createdAt))
+    }
+    look(toContent('text', step.at, textOfStep(step)))
+  }
+  return found.size === wanted.size
+}
+
+/** Same tool and same time; or only the result, whose call is unknown. */
+function toSought({ id, name, createdAt, endedAt }: OldCall): string {
+  if (name === unnamed) return toContent('result', id, endedAt)
+  return createdAt === undefined
+    ? toContent('call', id, name)
+    : toContent('call', id, name, createdAt)
+}
+
+const toContent = (
+  kind: 'call' | 'result' | 'text',
+  ...marks: readonly (string | number | undefined)[]
+): string => JSON.stringify([kind, ...marks])
 
 /** Finds for each new message the stored one that it belongs before. */
 function createGaps(
@@ -179,16 +216,17 @@ function createGaps(
 ) {
   const isApart = places.every((place) => place === undefined)
   const dateOf = (place: number) => stored[place]?.message.at
-  const after = findNext(places)
   let from = 0
+  /** The next of those read that is stored, and not before `from`: both only ever go on. */
+  let next = 0
   return {
     /** Must be called in the order of the messages that were read. */
     find(nth: number): { readonly place: number; readonly isGuess: boolean } {
       const before = nth === 0 ? undefined : places[nth - 1]
       if (before !== undefined) from = Math.max(from, before + 1)
-      let next = after[nth]
-      while (next !== undefined && (places[next] ?? 0) < from) next = after[next]
-      const to = next === undefined ? stored.length : (places[next] ?? stored.length)
+      next = Math.max(next, nth + 1)
+      while (next < places.length && (places[next] ?? -1) < from) next++
+      const to = places[next] ?? stored.length
       const at = read[nth]?.message.at
       if (to === from || at === undefined) {
         const isGuess = to > from
@@ -207,48 +245,89 @@ function createGaps(
   }
 }
 
-/** For each message that was read, the next one that is stored. */
-function findNext(places: readonly (number | undefined)[]): readonly (number | undefined)[] {
-  const after: (number | undefined)[] = []
-  let next: number | undefined
-  for (let nth = places.length - 1; nth >= 0; nth--) {
-    after[nth] = next
-    if (places[nth] !== undefined) next = nth
-  }
-  return after
-}
-
 const isLeft = (call: OldCall): boolean =>
   !hasEnded(call) ||
   (typeof call.outcome === 'object' &&
     ['interrupted', 'unknown', 'stopped'].includes(call.outcome.state))
 
-function findLeft(message: OldMessage, callId: string): OldCall | undefined {
-  if (message.kind !== 'turn') return undefined
-  return callsIn(message).findLast((call) => call.id === callId && isLeft(call))
+interface CallPlace {
+  readonly entry: number
+  readonly step: number
+  readonly part: number
 }
 
-function settleIn(turn: OldTurn, { callId, end }: Orphan): OldTurn {
-  const left = findLeft(turn, callId)
-  const { ending: _, ...rest } = turn
-  return {
-    ...rest,
-    steps: turn.steps.map((step) => ({
-      ...step,
-      parts: step.parts.map((part) => (part === left ? end(left) : part)),
-    })),
+/** Applies each result to the last call of its id that was left without one, in the last turn that has such a call. */
+function* settleOrphans(
+  entries: MergedMessage[],
+  orphans: readonly Orphan[],
+  isChangeable: (entry: number) => boolean,
+  report: Report,
+): PausableWork<void> {
+  if (orphans.length === 0) return
+  const left = yield* findLeft(entries)
+  /** The turns that are changed, as copies whose parts change in place: one copy for each result would take minutes. */
+  const changed = new Map<number, OldPart[][]>()
+  for (const { index, callId, end } of orphans) {
+    yield
+    const places = left.get(callId)
+    const place = places?.at(-1)
+    if (places === undefined || place === undefined) {
+      report.fail(index, noCall)
+      continue
+    }
+    const entry = entries[place.entry] as MergedMessage
+    if (!isChangeable(place.entry)) {
+      entries[place.entry] = { ...entry, index, fate: 'left' }
+      continue
+    }
+    entries[place.entry] = { ...entry, index, fate: 'changed' }
+    const parts =
+      changed.get(place.entry) ?? (entry.message as OldTurn).steps.map((step) => [...step.parts])
+    changed.set(place.entry, parts)
+    const own = parts[place.step] as OldPart[]
+    const call = end(own[place.part] as OldCall)
+    own[place.part] = call
+    if (!isLeft(call)) places.pop()
+  }
+  for (const [place, parts] of changed) {
+    yield
+    const entry = entries[place] as MergedMessage
+    const { ending: _, ...turn } = entry.message as OldTurn
+    const steps = turn.steps.map((step, nth) => ({ ...step, parts: parts[nth] ?? [] }))
+    entries[place] = { ...entry, message: { ...turn, steps } }
   }
 }
 
+/** The places of the calls that were left without a result, by id, the last one last. */
+function* findLeft(
+  entries: readonly MergedMessage[],
+): PausableWork<ReadonlyMap<string, CallPlace[]>> {
+  const left = new Map<string, CallPlace[]>()
+  for (const [entry, { message }] of entries.entries()) {
+    if (message.kind !== 'turn') continue
+    for (const [step, { parts }] of message.steps.entries()) {
+      yield
+      for (const [part, call] of parts.entries()) {
+        if (call.type !== 'call' || call.id === undefined || !isLeft(call)) continue
+        const places = left.get(call.id)
+        if (places === undefined) left.set(call.id, [{ entry, step, part }])
+        else places.push({ entry, step, part })
+      }
+    }
+  }
+  return left
+}
+
 /** A page may end in the middle of a turn: the pieces on both sides of its edge are one turn. */
-function joinEdges(
+function* joinEdges(
   messages: readonly MergedMessage[],
   fixed: ReadonlySet<MessageId>,
-): readonly MergedMessage[] {
+): PausableWork<readonly MergedMessage[]> {
   const joined: MergedMessage[] = []
   /** Whether the last piece of the last message is new. */
   let endsNew = false
   for (const item of messages) {
+    yield
     const last = joined.at(-1)
     const isNew = item.fate === 'added'
     const isEdge =
@@ -258,7 +337,8 @@ function joinEdges(
       !fixed.has(item.id) &&
       goesOn(last, item, isNew ? item.joins : last.joins)
     if (isEdge) {
-      const message = joinTurns(last.message as OldTurn, item.message as OldTurn)
+      const first = yield* toKnownTurn(last.message as OldTurn)
+      const message = yield* joinTurns(first, item.message as OldTurn)
       const id = last.fate === 'added' && !isNew ? item.id : last.id
       const index = Math.max(last.index, item.index)
       const fate = last.fate === 'added' && isNew ? 'added' : 'changed'

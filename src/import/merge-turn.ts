@@ -1,40 +1,85 @@
 import type { CallOutcome } from '../core/call.ts'
 import type { Json } from '../core/json.ts'
+import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { errorTextOf, type UnsuccessfulCall } from '../views/call-error-text.ts'
 import { judgeCall, readErrorText } from './call-outcome.ts'
 import { unnamed } from './old-call.ts'
 import type { OldCall, OldPart, OldStep, OldTurn } from './old-message.ts'
-import { hasCall, textOfStep } from './steps.ts'
+import { createStepList } from './step-list.ts'
+import { hasCall, squeeze, textOfStep } from './steps.ts'
+
+/** A turn that others are merged with, with what has to be known of all of it: found once, however many they are. */
+export interface KnownTurn {
+  readonly turn: OldTurn
+  readonly calls: readonly OldCall[]
+  /** Its calls in order, by each id that they have. */
+  readonly byId: ReadonlyMap<string, readonly OldCall[]>
+  readonly byName: ReadonlyMap<string, readonly OldCall[]>
+  /** Without white space. */
+  readonly text: string
+  readonly joined: readonly string[]
+}
+
+export function* toKnownTurn(turn: OldTurn): PausableWork<KnownTurn> {
+  const calls = callsIn(turn)
+  yield
+  const byId = new Map<string, OldCall[]>()
+  const byName = new Map<string, OldCall[]>()
+  for (const call of calls) {
+    yield
+    addTo(byName, call.name, call)
+    if (call.id !== undefined) addTo(byId, call.id, call)
+    if (call.ownId !== undefined && call.ownId !== call.id) addTo(byId, call.ownId, call)
+  }
+  const text = squeeze(textOf(turn))
+  yield
+  return { turn, calls, byId, byName, text, joined: joinedIn(turn) }
+}
+
+function addTo<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [item])
+  else list.push(item)
+}
 
 /**
  * Merges a stored turn with the same turn as it was read now. What has ended since is adopted: a call that
  * was open, an answer that had broken off, later steps. What is stored and has ended does not change.
  * `isPiece`: only some rows of the turn may have been read. `undefined`: nothing is new.
  */
-export function mergeTurn(stored: OldTurn, read: OldTurn, isPiece = false): OldTurn | undefined {
+export function* mergeTurn(
+  known: KnownTurn,
+  read: OldTurn,
+  isPiece = false,
+): PausableWork<OldTurn | undefined> {
+  const { turn: stored } = known
   if (isPiece) {
-    const union = joinTurns(stored, read)
-    return signatureOf(union) === signatureOf(stored) ? undefined : named(union, stored)
+    const union = yield* joinTurns(known, read)
+    const signature = yield* signatureOf(union)
+    return signature === (yield* signatureOf(stored)) ? undefined : named(union, stored)
   }
-  const pairs = pairCalls(stored, read)
-  const isCovered = callsIn(stored).every((call) => pairs.byStored.has(call))
-  const [before, now] = [squeeze(textOf(stored)), squeeze(textOf(read))]
+  const calls = callsIn(read)
+  const pairs = yield* pairCalls(known, calls)
+  const isCovered = pairs.byStored.size === known.calls.length
+  const [before, now] = [known.text, squeeze(textOf(read))]
+  yield
   if (isCovered && now.startsWith(before)) {
     const isMore =
-      callsIn(read).length > callsIn(stored).length ||
+      calls.length > known.calls.length ||
       now.length > before.length ||
-      joinedIn(read).length > joinedIn(stored).length ||
+      joinedIn(read).length > known.joined.length ||
       [...pairs.byStored].some(([old, found]) => isMoreOf(found, old)) ||
       (isBroken(stored) && !isBroken(read)) ||
       (read.isComplete === true &&
         stored.ending !== undefined &&
         stored.ending.kind !== 'completed')
-    return isMore ? takeOver(stored, read, pairs.byRead) : undefined
+    return isMore ? yield* takeOver(stored, read, pairs.byRead) : undefined
   }
   const ended = new Map([...pairs.byStored].filter(([old, found]) => isMoreOf(found, old)))
   if (ended.size === 0) return undefined
-  return reopened({ ...stored, steps: mapCalls(stored, (call) => settle(call, ended.get(call))) })
+  const steps = yield* mapCalls(stored, (call) => settle(call, ended.get(call)))
+  return reopened({ ...stored, steps })
 }
 
 /**
@@ -42,28 +87,31 @@ export function mergeTurn(stored: OldTurn, read: OldTurn, isPiece = false): OldT
  * is one call: with the name and the arguments of the one, and the end of the other. Steps are ordered by
  * their dates, and by their pieces where these are equal.
  */
-export function joinTurns(first: OldTurn, second: OldTurn): OldTurn {
-  const pairs = pairCalls(first, second)
+export function* joinTurns(known: KnownTurn, second: OldTurn): PausableWork<OldTurn> {
+  const { turn: first } = known
+  const pairs = yield* pairCalls(known, callsIn(second))
   // A placeholder was created for a result without its call; the call now replaces it.
   const isMoved = (call: OldCall) => isStandIn(call) && pairs.byStored.has(call)
-  const kept = first.steps.flatMap((step): readonly OldStep[] => {
+  const kept = yield* mapInSteps(first.steps, (step): readonly OldStep[] => {
     const parts = step.parts
       .filter((part) => part.type !== 'call' || !isMoved(part))
       .map((part) => (part.type === 'call' ? combine(part, pairs.byStored.get(part)) : part))
     return parts.length === 0 && step.parts.length > 0 ? [] : [{ ...step, parts }]
   })
-  const steps = [...kept]
-  const known = new Set(joinedIn(first))
+  const list = createStepList(kept.flat())
+  const joined = new Set(known.joined)
   for (const step of second.steps) {
+    yield
     const rest = step.parts.flatMap((part): readonly OldPart[] => {
-      if (part.type === 'steering') return known.has(part.id) ? [] : [part]
+      if (part.type === 'steering') return joined.has(part.id) ? [] : [part]
       if (part.type !== 'call') return [part]
       const old = pairs.byRead.get(part)
       if (old === undefined) return [part]
       return isMoved(old) ? [combine(part, old)] : []
     })
-    addStep(steps, { ...step, parts: rest })
+    list.add({ ...step, parts: rest })
   }
+  const steps = list.steps()
   const otherIds = [first, second].flatMap(({ id, otherIds: more = [] }) => [
     ...(id === undefined ? [] : [id]),
     ...more,
@@ -89,56 +137,19 @@ export function joinTurns(first: OldTurn, second: OldTurn): OldTurn {
   )
 }
 
-/** Inserts a step at its position, or adds to the same step what it lacks. */
-function addStep(steps: OldStep[], step: OldStep): void {
-  const text = squeeze(textOfStep(step))
-  const find = (fits: (known: string) => boolean) =>
-    steps.findIndex(
-      (other) => text !== '' && other.at === step.at && fits(squeeze(textOfStep(other))),
-    )
-  // Of several steps of one date, the one with the same text is the same, and not one that has none.
-  const equal = find((known) => known === text)
-  const same = equal < 0 ? find((known) => known.startsWith(text) || text.startsWith(known)) : equal
-  const found = steps[same]
-  if (found !== undefined) {
-    const isLonger = text.length > squeeze(textOfStep(found)).length
-    const calls = step.parts.filter(isCallOrSteering)
-    if (isLonger) steps[same] = { ...step, parts: [...step.parts, ...callsOfStep(found)] }
-    else {
-      // Marked as broken off when it was read before, and no longer.
-      const { flaw, ...whole } = found
-      const base = flaw === 'broken' && step.flaw === undefined ? whole : found
-      steps[same] = calls.length > 0 ? { ...base, parts: [...base.parts, ...calls] } : base
-    }
-    return
-  }
-  if (step.parts.length === 0) return
-  const at = steps.findIndex((other) => comesBefore(step, other))
-  steps.splice(at < 0 ? steps.length : at, 0, step)
-}
-
-const callsOfStep = ({ parts }: OldStep): readonly OldPart[] => parts.filter(isCallOrSteering)
-
-const isCallOrSteering = ({ type }: OldPart): boolean => type === 'call' || type === 'steering'
-
-/** Of rows with one date, calls come before the answer. */
-function comesBefore(step: OldStep, other: OldStep): boolean {
-  if (step.at === undefined || other.at === undefined) return false
-  return step.at < other.at || (step.at === other.at && hasCall(step) && !hasCall(other))
-}
-
 /** The turn under the id that it is stored with. */
 const named = (turn: OldTurn, { id }: OldTurn): OldTurn => withDefined({ ...turn }, { id })
 
-const signatureOf = (turn: OldTurn): string =>
-  JSON.stringify([
-    callsIn(turn).map((call) => [call.id, call.name, endOf(call), call.startedAt !== undefined]),
-    turn.steps.flatMap((step) => {
-      const text = squeeze(textOfStep(step))
-      return text === '' ? [] : [[text, step.flaw]]
-    }),
-    joinedIn(turn),
+function* signatureOf(turn: OldTurn): PausableWork<string> {
+  const calls = yield* mapInSteps(callsIn(turn), (call) => [
+    ...[call.id, call.name, endOf(call), call.startedAt !== undefined],
   ])
+  const texts = yield* mapInSteps(turn.steps, (step) => {
+    const text = squeeze(textOfStep(step))
+    return text === '' ? [] : [[text, step.flaw]]
+  })
+  return JSON.stringify([calls, texts.flat(), joinedIn(turn)])
+}
 
 /** How a call ended, without its result. */
 function endOf({ outcome }: OldCall): object | string {
@@ -157,12 +168,12 @@ function reopened({ ending, ...turn }: OldTurn): OldTurn {
   return ending?.kind === 'failed' || ending?.kind === 'completed' ? { ...turn, ending } : turn
 }
 
-function takeOver(
+function* takeOver(
   stored: OldTurn,
   read: OldTurn,
   storedOf: ReadonlyMap<OldCall, OldCall>,
-): OldTurn {
-  const steps = mapCalls(read, (call) => {
+): PausableWork<OldTurn> {
+  const steps = yield* mapCalls(read, (call) => {
     const old = storedOf.get(call)
     return old === undefined ? call : combine(old, call)
   })
@@ -266,17 +277,19 @@ interface Pairs {
 }
 
 /** By id; a call that was read without an id matches the next one of its tool. */
-function pairCalls(stored: OldTurn, read: OldTurn): Pairs {
+function* pairCalls({ byId, byName }: KnownTurn, calls: readonly OldCall[]): PausableWork<Pairs> {
   const byStored = new Map<OldCall, OldCall>()
   const byRead = new Map<OldCall, OldCall>()
-  for (const call of callsIn(read)) {
-    const old = callsIn(stored).find(
-      (other) =>
-        !byStored.has(other) &&
-        (call.id === undefined
-          ? other.name === call.name
-          : other.id === call.id || other.ownId === call.id),
-    )
+  /** How many calls of a list are paired, from its first one on: each is passed over once. */
+  const passed = new Map<readonly OldCall[], number>()
+  for (const call of calls) {
+    yield
+    const list = call.id === undefined ? byName.get(call.name) : byId.get(call.id)
+    if (list === undefined) continue
+    let place = passed.get(list) ?? 0
+    while (place < list.length && byStored.has(list[place] as OldCall)) place++
+    passed.set(list, place)
+    const old = list[place]
     if (old === undefined) continue
     byStored.set(old, call)
     byRead.set(call, old)
@@ -291,8 +304,11 @@ export const callsIn = ({ steps }: OldTurn): readonly OldCall[] =>
 const joinedIn = ({ steps }: OldTurn): readonly string[] =>
   steps.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'steering' ? [part.id] : [])))
 
-const mapCalls = (turn: OldTurn, change: (call: OldCall) => OldCall): readonly OldStep[] =>
-  turn.steps.map((step) => ({
+const mapCalls = (
+  turn: OldTurn,
+  change: (call: OldCall) => OldCall,
+): PausableWork<readonly OldStep[]> =>
+  mapInSteps(turn.steps, (step) => ({
     ...step,
     parts: step.parts.map((part) => (part.type === 'call' ? change(part) : part)),
   }))
@@ -301,5 +317,3 @@ const textOf = ({ steps }: OldTurn): string =>
   steps.map((step) => (step.flaw === 'draft' ? '' : textOfStep(step))).join('')
 
 const isBroken = ({ steps }: OldTurn): boolean => steps.some(({ flaw }) => flaw === 'broken')
-
-const squeeze = (text: string): string => text.replaceAll(/\s+/g, '')

@@ -1,10 +1,16 @@
 import type { Seq } from '../core/ids.ts'
-import { parseVersionId } from '../core/versions.ts'
+import { mostVersions, parseVersionId } from '../core/versions.ts'
 import type { NamedMessage } from './import-units.ts'
 import type { MergedMessage, StoredMessage } from './merge-thread.ts'
 import type { Report } from './old-message.ts'
-import type { PausableWork } from '../core/pausable-work.ts'
-import { addNode, nodesOf, type VersionNode, type VersionRoot } from './version-tree.ts'
+import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
+import {
+  addNode,
+  isVersionOf,
+  nodesOf,
+  type VersionNode,
+  type VersionRoot,
+} from './version-tree.ts'
 
 /** A message of the thread as it is stored, and where. */
 export interface StoredVersion extends StoredMessage {
@@ -51,17 +57,21 @@ export function* findStaying(
   if (readHidden.length === 0) return { count, back: new Map(), gone: undefined }
   const known = yield* createIdentities<StoredVersion>([...shown, ...hidden])
   const isHidden = new Set<StoredVersion | undefined>(hidden)
-  const again = read.flatMap((item): readonly (readonly [string, StoredHidden])[] => {
+  const again = new Map<string, StoredHidden>()
+  let isAllKnown = true
+  for (const item of read) {
+    yield
     const found = known.find(item)
-    return isHidden.has(found) ? [[item.id, found as StoredHidden]] : []
-  })
-  const gone = new Set(again.map(([id]) => id))
+    if (found === undefined) isAllKnown = false
+    if (isHidden.has(found)) again.set(item.id, found as StoredHidden)
+  }
+  const gone = new Set(again.keys())
   const asHere = { count, back: new Map(), gone }
-  if (read.every((item) => known.find(item) !== undefined)) return asHere
-  const left = new Set(readHidden.map((item) => known.find(item)))
+  if (isAllKnown) return asHere
+  const left = new Set(yield* mapInSteps(readHidden, (item) => known.find(item)))
   const place = shown.findIndex((stored) => left.has(stored))
   if (place < 0 || !shown.slice(place).every(({ isImported }) => isImported)) return asHere
-  return { count: place, back: new Map(again), gone }
+  return { count: place, back: again, gone }
 }
 
 export interface VersionsToMerge {
@@ -84,9 +94,6 @@ export interface MergedVersions {
   /** And what is stored already. */
   readonly known: readonly StoredMessage[]
 }
-
-/** More versions of one message than a person makes: each of them names all before it, so the cost is their square. */
-const mostVersions = 500
 
 /** All that is stored and all that was read, as one tree. */
 export function* mergeVersions(
@@ -141,6 +148,7 @@ export function* mergeVersions(
     addStored(stored, shown[count + nth - 1]?.seq ?? 0, Number.MAX_SAFE_INTEGER)
   }
   for (const stored of hidden.toSorted((left, right) => left.seq - right.seq)) {
+    yield
     if (!nodes.has(stored)) addStored(stored, stored.parent, stored.hiddenSeq)
   }
   yield
@@ -175,15 +183,15 @@ export function* mergeVersions(
       continue
     }
     const above = findAbove(follows)
+    const own: VersionNode = { item, hiddenSeq: firstNew + item.hiddenSeq, children: [] }
     if (above === undefined) report.fail(index, 'The version that it follows is not there.')
-    else if (above.children.length >= mostVersions)
+    // As many as edits and new answers make, too: each of them names all before it.
+    else if (above.children.filter(isVersionOf(own)).length >= mostVersions)
       report.fail(index, `There are ${mostVersions} versions already.`)
     else if (message.kind !== 'turn' && turnIds.has(id))
       report.fail(index, 'Its id is that of an answer.')
     else {
       for (const { seq = from } of above.children) from = Math.min(from, seq)
-      const hiddenSeq = firstNew + item.hiddenSeq
-      const own: VersionNode = { item, hiddenSeq, children: [] }
       addNode(above, own, nth)
       if (message.kind === 'turn') turnIds.add(id)
       if (version !== undefined) versions.set(version, own)
@@ -213,7 +221,8 @@ function* dropRepeats(root: VersionRoot): PausableWork<readonly VersionNode[]> {
       open.pop()
     } else if (ids.has(child.item.id)) {
       node.children.splice(top.visited, 1)
-      dropped.push(child, ...nodesOf(child))
+      dropped.push(child)
+      for (const below of nodesOf(child)) dropped.push(below)
     } else {
       top.visited++
       ids.add(child.item.id)

@@ -1,22 +1,15 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { PausableWork } from '../core/pausable-work.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { sameJson } from '../views/same-json.ts'
 import { idOf, objectOf, stepOf, textOf } from './old-fields.ts'
+import { hasEnded, type MessagePart, type ReportMend, type OldText } from './old-message.ts'
 import {
-  hasEnded,
-  type MessagePart,
-  type ReportMend,
-  type OldCall,
-  type OldText,
-} from './old-message.ts'
-import {
-  findOpenCall,
   type InvocationContext,
   readToolInvocation,
   readToolResult,
   type ToolAnswer,
 } from './old-call.ts'
+import { mergeRepeatedCalls } from './repeated-calls.ts'
 import { readArtifactPart, readToolPart } from './tool-part.ts'
 import { readFile, readUserMessage } from './user-message.ts'
 
@@ -27,19 +20,28 @@ export function* readParts(
 ): PausableWork<readonly MessagePart[]> {
   const { mend } = context
   const parts: MessagePart[] = []
+  /** The places of the calls that have not ended, by id, the last one last: searched for, thousands would take seconds. */
+  const open = new Map<string | undefined, number[]>()
   for (const [index, value] of values.entries()) {
     const part = readPart(value, context)
     if (part.type === 'unreadable') mend(`parts[${index}]: ${part.why}: it was left out.`)
-    else if (part.type !== 'answer') parts.push(part)
-    else {
-      const at = findOpenCall(parts, part.callId)
-      const call = parts[at]
-      if (call === undefined) mend(`parts[${index}]: A result has no call: it was left out.`)
-      else parts[at] = { ...call, ...part.end }
+    else if (part.type !== 'answer') {
+      if (part.type === 'call' && !hasEnded(part)) {
+        const places = open.get(part.id)
+        if (places === undefined) open.set(part.id, [parts.length])
+        else places.push(parts.length)
+      }
+      parts.push(part)
+    } else {
+      const at = open.get(part.callId)?.pop()
+      const call = at === undefined ? undefined : parts[at]
+      if (at === undefined || call === undefined) {
+        mend(`parts[${index}]: A result has no call: it was left out.`)
+      } else parts[at] = { ...call, ...part.end }
     }
     yield
   }
-  return mergeRepeatedCalls(parts, mend)
+  return yield* mergeRepeatedCalls(parts, mend)
 }
 
 export type ReadPart =
@@ -166,46 +168,4 @@ function readSource(source: JsonObject, type: string): ReadPart {
     title,
     ...metadata(source),
   })
-}
-
-/**
- * A call that occurs twice in a message is one call, and the last occurrence counts (CD5), unless it had
- * ended before: an end stays (CL2). Some providers give two calls one id: those differ in name, or in
- * arguments that are both complete.
- */
-export function mergeRepeatedCalls<Part extends MessagePart>(
-  parts: readonly Part[],
-  mend: ReportMend,
-): readonly Part[] {
-  const merged: Part[] = []
-  const places = new Map<string, number[]>()
-  for (const part of parts) {
-    if (part.type !== 'call' || part.id === undefined) {
-      merged.push(part)
-      continue
-    }
-    const same = places.get(part.id) ?? []
-    const at = same.find((place) => isSameCall(merged[place] as OldCall, part))
-    if (at === undefined) {
-      places.set(part.id, [...same, merged.length])
-      merged.push(part)
-    } else {
-      const reopensCall = !hasEnded(part) && hasEnded(merged[at] as OldCall)
-      const which = reopensCall ? 'the one that ended' : 'the last one'
-      mend(`The call ${part.id} stood there twice: ${which} holds.`)
-      if (!reopensCall) merged[at] = part
-    }
-  }
-  return merged
-}
-
-function isSameCall(left: OldCall, right: OldCall): boolean {
-  if (left.name !== right.name) return false
-  if (!hasEnded(left)) return true
-  return (
-    left.input.kind !== right.input.kind ||
-    (left.input.kind === 'complete' &&
-      right.input.kind === 'complete' &&
-      sameJson(left.input.value, right.input.value))
-  )
 }

@@ -13,18 +13,18 @@ import {
   readStatusOutcome,
   succeeded,
 } from './call-outcome.ts'
+import { parseJsonText } from './columns.ts'
 import {
   fieldOf,
   flagOf,
   idOf,
   objectOf,
-  parseJsonText,
   readOldDate,
   stepOf,
   textOf,
   valueOf,
 } from './old-fields.ts'
-import { hasEnded, type ReportMend, type MessagePart, type OldCall } from './old-message.ts'
+import type { ReportMend, OldCall } from './old-message.ts'
 
 /** The name of a tool. It is shown, stored and compared, so characters that databases refuse are replaced. */
 export function readToolName(object: JsonObject): string {
@@ -218,10 +218,6 @@ function readEnd(part: JsonObject): ToolAnswer['end'] {
       return succeeded(plain)
   }
 }
-
-/** The index of the last open call of that id; -1 if there is none. */
-export const findOpenCall = (parts: readonly MessagePart[], callId: string | undefined): number =>
-  parts.findLastIndex((part) => part.type === 'call' && part.id === callId && !hasEnded(part))
 
 /** What a stream contains about a call beside its result. */
 export interface OldCallNote {

@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { furthestMs } from '../views/iso-date.ts'
+import { columnOf, decodeColumn } from './columns.ts'
 import type { ReportMend } from './old-message.ts'
 
 /** The first of these fields that is present; old data has several names for one thing. */
@@ -28,25 +29,13 @@ export function idOf(object: JsonObject, ...names: readonly string[]): string | 
 }
 
 export function objectOf(object: JsonObject, ...names: readonly string[]): JsonObject | undefined {
-  const value = decodeColumn(fieldOf(object, ...names))
+  const value = columnOf(object, ...names)
   return isJsonObject(value) ? value : undefined
 }
 
 export function listOf(object: JsonObject, ...names: readonly string[]): readonly Json[] {
-  const value = decodeColumn(fieldOf(object, ...names))
+  const value = columnOf(object, ...names)
   return Array.isArray(value) ? (value as readonly Json[]) : []
-}
-
-/** A dump of a table has its JSON columns as text. */
-export const decodeColumn = (value: Json | undefined): Json | undefined =>
-  typeof value === 'string' && /^\s*[[{]/.test(value) ? parseJsonText(value) : value
-
-export function parseJsonText(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return undefined
-  }
 }
 
 const flags: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([

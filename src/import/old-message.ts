@@ -98,7 +98,11 @@ export interface Report {
   readonly mended: readonly Mended[]
   readonly guessed: readonly Mended[]
   readonly failed: readonly Failed[]
+  /** How many more there were than are listed. */
+  readonly unlisted: Readonly<Record<ProblemKind, number>>
 }
+
+export type ProblemKind = 'mended' | 'guessed' | 'failed'
 
 /** Stored differently from the data; or a guess, where the data leaves it open. */
 export interface Mended {
@@ -111,18 +115,31 @@ export interface Failed {
   readonly why: string
 }
 
+/** `most`: of each kind. A message of 8 MB can have a million problems, which would take a hundred times its size. */
 export function createReport(
   placeOf: (index: number) => string = (index) => `messages[${index}]`,
+  most = Number.POSITIVE_INFINITY,
 ): Report {
   const mended: Mended[] = []
   const guessed: Mended[] = []
   const failed: Failed[] = []
+  const unlisted = { mended: 0, guessed: 0, failed: 0 }
   return {
-    mend: (index, what) => mended.push({ where: placeOf(index), what }),
-    guess: (index, what) => guessed.push({ where: placeOf(index), what }),
-    fail: (index, why) => failed.push({ where: placeOf(index), why }),
+    mend(index, what) {
+      if (mended.length < most) mended.push({ where: placeOf(index), what })
+      else unlisted.mended++
+    },
+    guess(index, what) {
+      if (guessed.length < most) guessed.push({ where: placeOf(index), what })
+      else unlisted.guessed++
+    },
+    fail(index, why) {
+      if (failed.length < most) failed.push({ where: placeOf(index), why })
+      else unlisted.failed++
+    },
     mended,
     guessed,
     failed,
+    unlisted,
   }
 }

@@ -1,8 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import type { EntityKind } from '../views/entity-rows.ts'
 import { toWord } from './call-outcome.ts'
+import { columnOf } from './columns.ts'
 import { unwrapFrameworkMessage } from './framework-message.ts'
-import { fieldOf, flagOf, textOf, decodeColumn } from './old-fields.ts'
+import { fieldOf, flagOf, textOf } from './old-fields.ts'
 
 type OldRole = 'user' | 'system' | 'assistant' | 'tool'
 
@@ -56,7 +57,7 @@ export function toKnownNames(value: JsonObject): JsonObject {
     if (entity !== undefined) found.entity = entity
     if (role !== undefined) found.role = role
   }
-  const metadata = decodeColumn(message.metadata)
+  const metadata = columnOf(message, 'metadata')
   if (metadata !== undefined && metadata !== message.metadata) found.metadata = metadata
   return Object.keys(found).length === 0 ? message : { ...message, ...found }
 }
@@ -78,7 +79,7 @@ function findRole(message: JsonObject): string | undefined {
 function unwrap(value: JsonObject): JsonObject {
   if (['role', 'entity', 'content', 'parts'].some((name) => value[name] != null)) return value
   for (const name of ['message', 'data', 'msg'] as const) {
-    const inner = decodeColumn(value[name])
+    const inner = columnOf(value, name)
     if (!isJsonObject(inner)) continue
     if (!['role', 'content', 'parts', 'entity'].some((field) => inner[field] != null)) continue
     const { [name]: _, ...rest } = value

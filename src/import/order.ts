@@ -1,15 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
-import {
-  callLists,
-  dateOf,
-  idOf,
-  listOf,
-  objectOf,
-  partListOf,
-  decodeColumn,
-} from './old-fields.ts'
+import { columnOf } from './columns.ts'
+import { callLists, dateOf, idOf, listOf, objectOf, partListOf } from './old-fields.ts'
 import { entityOf, roleOf } from './old-names.ts'
-import { mapInSteps, type PausableWork, sortInSteps } from '../core/pausable-work.ts'
+import { mapInSteps, type PausableWork, portionsOf, sortInSteps } from '../core/pausable-work.ts'
 
 /** The order that was found for a list, and on what basis. */
 export interface FoundOrder {
@@ -88,7 +81,10 @@ function* candidatesOf(
   yield [why, at(() => items.toReversed())]
   const inPages = [...Map.groupBy(items, ({ page }) => page).values()]
   if (inPages.length > 1) {
-    const byDate = inPages.toSorted((left, right) => compare(earliest(left), earliest(right)))
+    const byDate = inPages
+      .map((page) => ({ page, date: earliest(page) }))
+      .toSorted((left, right) => compare(left.date, right.date))
+      .map(({ page }) => page)
     yield [why, at(() => inPages.toReversed().flat())]
     yield [why, at(() => inPages.flatMap((page) => page.toReversed()))]
     yield [why, at(() => byDate.flat())]
@@ -144,9 +140,12 @@ function* costOf(items: readonly Item[]): PausableWork<Cost> {
   let before: Item | undefined
   for (const item of items) {
     yield
-    for (const id of item.calls) {
-      if (early.delete(id)) against += weights.result
-      else called.set(id, (called.get(id) ?? 0) + 1)
+    for (const ids of portionsOf(item.calls)) {
+      yield
+      for (const id of ids) {
+        if (early.delete(id)) against += weights.result
+        else called.set(id, (called.get(id) ?? 0) + 1)
+      }
     }
     // A result without its call by the end of the turn: the call is on another page.
     if (item.kind === 'user' || item.kind === 'answer') early.clear()
@@ -282,7 +281,7 @@ const hasUnansweredCall = (value: JsonObject): boolean =>
   partListOf(value).some((part) => isJsonObject(part) && part.type === 'tool-call')
 
 function callIdsOf(value: JsonObject): readonly string[] {
-  const content = decodeColumn(value.content)
+  const content = columnOf(value, 'content')
   const lists = [value, ...(isJsonObject(content) ? [content] : [])]
   return [...lists.flatMap((from) => listOf(from, ...callLists)), ...partListOf(value)].flatMap(
     (call) => {

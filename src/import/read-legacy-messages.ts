@@ -1,12 +1,14 @@
 import type { NewEvent } from '../core/event.ts'
 import { deepestValue } from '../core/json-depth.ts'
-import { isJsonObject, type Json } from '../core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
+import { isTooWide } from '../core/json-width.ts'
+import { checkColumns, tooManyValues } from './check-columns.ts'
 import { noCall, type OldThread } from './entity-turns.ts'
 import { createIdKeeper, createMessageNamer, type IsTaken, toUnits } from './import-units.ts'
 import { createReport, type Failed, type Mended, type Report } from './old-message.ts'
 import { toKnownNames } from './old-names.ts'
 import { type ListOptions, readMessages } from './read-messages.ts'
-import { mapInSteps, runToEnd, type PausableWork } from '../core/pausable-work.ts'
+import { runToEnd, type PausableWork } from '../core/pausable-work.ts'
 
 export interface LegacyOptions extends ListOptions {
   readonly threadId: string
@@ -52,34 +54,67 @@ export function* readOldMessages(
   report: Report,
 ): PausableWork<OldThread> {
   const values: Json[] = []
+  const tooWide = new Set<number>()
   for (const [index, message] of messages.entries()) {
     const cut = () => report.mend(index, 'It is nested too deep: a part was cut off.')
     const value = yield* toPlainJson(message, cut)
-    values.push(isJsonObject(value) ? toKnownNames(value) : value)
+    const known = isJsonObject(value) ? yield* toKnownMessage(value, cut) : value
+    if (known === undefined) {
+      report.fail(index, tooManyValues)
+      tooWide.add(index)
+    }
+    values.push(known ?? null)
     yield
   }
-  return yield* readMessages(values, options, report)
+  return yield* readMessages(values, options, report, tooWide)
 }
+
+/** The messages under the names that the readers expect, to find their order; null for what is not one. */
+export function* toKnownMessages(
+  messages: readonly unknown[],
+): PausableWork<readonly (JsonObject | null)[]> {
+  const known: (JsonObject | null)[] = []
+  for (const message of messages) {
+    yield
+    known.push(isJsonObject(message) ? ((yield* toKnownMessage(message, () => {})) ?? null) : null)
+  }
+  return known
+}
+
+/** Under the names that the readers expect, with its columns checked, and those of a message that was inside it. */
+function* toKnownMessage(value: JsonObject, cut: () => void): PausableWork<JsonObject | undefined> {
+  const checked = yield* checkColumns(value, cut)
+  if (checked === undefined) return undefined
+  const known = toKnownNames(checked)
+  return known === checked ? known : yield* checkColumns(known, cut)
+}
+
+/** So many values are converted within a millisecond. */
+const valuesAtOnce = 1_000
 
 /**
  * The message as `JSON.stringify` would keep it. Data from a file is JSON already; a program may pass dates,
- * holes and `undefined`. Levels deeper than the limit are cut off, and `onCut` is called. Pauses between the entries of
- * its lists: those of its parts and calls may be thousands.
+ * holes and `undefined`. Levels deeper than the limit are cut off, and `onCut` is called. Pauses between the items of
+ * whatever has many values inside, at any level.
  */
-function* toPlainJson(message: unknown, onCut: () => void): PausableWork<Json> {
-  if (!isPlainObject(message)) return convert(message, 0, onCut) ?? null
+function* toPlainJson(message: unknown, onCut: () => void, depth = 0): PausableWork<Json> {
+  if (!isWide(message) || depth >= deepestValue) return convert(message, depth, onCut) ?? null
   const entries: (readonly [string, Json])[] = []
-  for (const [key, value] of Object.entries(message)) {
-    const json = Array.isArray(value)
-      ? yield* mapInSteps(Array.from<unknown>(value), (item) => convert(item, 2, onCut) ?? null)
-      : convert(value, 1, onCut)
-    if (json !== undefined) entries.push([key, json])
+  const items: Json[] = []
+  // Of a list by its iterator, because a hole is an item too.
+  for (const [key, item] of Array.isArray(message) ? message.entries() : Object.entries(message)) {
+    yield
+    const json = isWide(item)
+      ? yield* toPlainJson(item, onCut, depth + 1)
+      : convert(item, depth + 1, onCut)
+    if (typeof key === 'number') items.push(json ?? null)
+    else if (json !== undefined) entries.push([key, json])
   }
-  return Object.fromEntries(entries)
+  // `fromEntries` makes a property of `__proto__` where an assignment would run its setter.
+  return Array.isArray(message) ? items : Object.fromEntries(entries)
 }
 
-const isPlainObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+const isWide = (value: unknown): value is object => isTooWide(value, valuesAtOnce)
 
 function convert(value: unknown, depth: number, onCut: () => void): Json | undefined {
   switch (typeof value) {

@@ -2,7 +2,7 @@ import { assertNever } from '../core/assert-never.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { sameJson } from '../views/same-json.ts'
 import { readCommentaryMessage } from './commentary.ts'
-import { detectFormat, type LegacyFormat } from './detect-format.ts'
+import { detectFormat, hasEntity, type LegacyFormat } from './detect-format.ts'
 import {
   type ListedValue,
   noCall,
@@ -11,7 +11,7 @@ import {
   type PlacedMessage,
   readEntityRows,
 } from './entity-turns.ts'
-import { mergeTurn } from './merge-turn.ts'
+import { type KnownTurn, mergeTurn, toKnownTurn } from './merge-turn.ts'
 import { plainContext, readChatCall, readToolMessage } from './old-call.ts'
 import { callListOf, callLists, checkDate, dateOf, idOf, textOf } from './old-fields.ts'
 import type { ReportMend, OldMessage, OldTurn, Report } from './old-message.ts'
@@ -39,11 +39,13 @@ export function* readMessages(
   values: readonly Json[],
   { format, at, isOrdered, pages }: ListOptions,
   report: Report,
+  /** The indexes of entries that have failed already. */
+  failed: ReadonlySet<number> = new Set(),
 ): PausableWork<OldThread> {
   const repeats = yield* findRepeats(values)
   for (const index of repeats) report.mend(index, 'It stands there twice: it was left out.')
   yield
-  const kept = [...values.keys()].filter((index) => !repeats.has(index))
+  const kept = [...values.keys()].filter((index) => !repeats.has(index) && !failed.has(index))
   yield
   const places = isOrdered === true ? kept : yield* putInOrder(kept, values, pages, report)
   yield
@@ -90,6 +92,7 @@ export function* readMessages(
     const mend = (what: string) => report.mend(index, what)
     if (isJsonObject(value) && roleOf(value) === 'tool') {
       for (const answer of readToolMessage(value, mend)) {
+        yield
         const { callId } = answer
         const last = placed.at(-1)
         if (openLast()?.addAnswer(answer) === true) {
@@ -131,7 +134,7 @@ export function* readMessages(
     continuesTurn = false
   }
   yield* readRows()
-  return { messages: mergePages(placed, pages), orphans, isNewestFirst }
+  return { messages: yield* mergePages(placed, pages), orphans, isNewestFirst }
 }
 
 function* putInOrder(
@@ -165,32 +168,41 @@ const doubts = {
 } as const
 
 /** A page that was read later may have more of a turn that is on both pages. */
-function mergePages(
+function* mergePages(
   placed: readonly PlacedMessage[],
   pages: readonly number[] | undefined,
-): readonly PlacedMessage[] {
+): PausableWork<readonly PlacedMessage[]> {
   if (pages === undefined) return placed
-  const turns = new Map<string, number>()
+  /** The place of each turn, and what is known of it once another page had it too. */
+  const turns = new Map<string, { readonly at: number; known?: KnownTurn }>()
   const merged: PlacedMessage[] = []
   for (const item of placed) {
+    yield
     const { message, index } = item
-    const at = message.id === undefined ? undefined : turns.get(message.id)
-    const first = at === undefined ? undefined : merged[at]
+    const found = message.id === undefined ? undefined : turns.get(message.id)
+    const first = found === undefined ? undefined : merged[found.at]
     const isElsewhere = first !== undefined && pages[first.index] !== pages[index]
-    if (message.kind === 'turn' && isElsewhere && first.message.kind === 'turn') {
-      merged[at as number] = {
-        ...first,
-        message: mergeTurn(first.message, message) ?? first.message,
-      }
+    if (
+      found !== undefined &&
+      message.kind === 'turn' &&
+      isElsewhere &&
+      first.message.kind === 'turn'
+    ) {
+      found.known ??= yield* toKnownTurn(first.message)
+      const more = yield* mergeTurn(found.known, message)
+      if (more === undefined) continue
+      merged[found.at] = { ...first, message: more }
+      delete found.known
       continue
     }
-    if (message.kind === 'turn' && message.id !== undefined) turns.set(message.id, merged.length)
+    if (message.kind === 'turn' && message.id !== undefined)
+      turns.set(message.id, { at: merged.length })
     merged.push(item)
   }
   return merged
 }
 
-const isRow = (value: Json): boolean => isJsonObject(value) && detectFormat(value) === 'entities'
+const isRow = (value: Json): boolean => isJsonObject(value) && hasEntity(value)
 
 function* readMessage(
   value: Json,

@@ -12,7 +12,7 @@ import { projectEntityRows } from '../views/entity-rows.ts'
 import { projectUiMessage } from '../views/ui-message.ts'
 import { projectVercelMessage } from '../views/vercel-message.ts'
 import type { LegacyFormat } from './detect-format.ts'
-import { parseJsonText } from './old-fields.ts'
+import { parseJsonText } from './columns.ts'
 import { readLegacyMessages } from './read-legacy-messages.ts'
 
 /** An export is known to be oldest first. */

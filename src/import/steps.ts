@@ -1,4 +1,6 @@
+import type { PausableWork } from '../core/pausable-work.ts'
 import { withDefined } from '../core/with-defined.ts'
+import { containsText } from './contains-text.ts'
 import {
   hasEnded,
   type MessagePart,
@@ -77,7 +79,7 @@ const isNumbered = (part: OldPart): part is (OldCall | OldSteering) & { readonly
 
 export const hasCall = (step: OldStep): boolean => step.parts.some((part) => part.type === 'call')
 
-export const textOfStep = (step: OldStep): string =>
+export const textOfStep = (step: Pick<OldStep, 'parts'>): string =>
   step.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
 
 /**
@@ -157,11 +159,14 @@ function toEnded(stored: OldCall, { outcome, decision, input, ...listed }: OldCa
 }
 
 /** Text is the fallback: content that is in no part is the answer (LE2). */
-export function addMissingContent(steps: readonly OldStep[], content: string): readonly OldStep[] {
+export function* addMissingContent(
+  steps: readonly OldStep[],
+  content: string,
+): PausableWork<readonly OldStep[]> {
   const text = squeeze(content)
   if (text === '' || steps.some(isAnswer)) return steps
   const commentary = squeeze(steps.filter(hasCall).map(textOfStep).join(''))
-  return commentary.includes(text)
+  return (yield* containsText(commentary, text))
     ? steps
     : [...steps, { parts: [{ type: 'text', text: content }] }]
 }
@@ -169,4 +174,5 @@ export function addMissingContent(steps: readonly OldStep[], content: string): r
 const isAnswer = (step: OldStep): boolean =>
   step.flaw !== 'draft' && !hasCall(step) && squeeze(textOfStep(step)) !== ''
 
-const squeeze = (text: string): string => text.replaceAll(/\s+/g, '')
+/** Without white space, which differs between what was streamed and what was stored. */
+export const squeeze = (text: string): string => text.replaceAll(/\s+/g, '')

@@ -4,7 +4,7 @@ import { emptyTurn, foldInSteps } from '../core/fold-turn.ts'
 import type { CallId, MessageId } from '../core/ids.ts'
 import type { TurnEnding } from '../core/message.ts'
 import { isJsonObject } from '../core/json.ts'
-import type { PausableWork } from '../core/pausable-work.ts'
+import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { lazyKey } from '../views/lazy-output.ts'
@@ -75,13 +75,12 @@ export function* toTurnEvents(
     }
     add(endOf(step, calls.length > 0), step.at)
     for (const { id: messageId, parts, metadata, at } of joined) {
+      yield
       add(withDefined({ type: 'input-joined', messageId, parts } as const, { metadata }), at)
     }
   }
-  const turn = yield* foldInSteps(
-    emptyTurn(place.turnId, 1, place.at),
-    events.map((event, offset) => ({ ...event, seq: offset + 1 })),
-  )
+  const numbered = yield* mapInSteps(events, (event, offset) => ({ ...event, seq: offset + 1 }))
+  const turn = yield* foldInSteps(emptyTurn(place.turnId, 1, place.at), numbered)
   const endedAt = events.reduce((latest, event) => Math.max(latest, event.at), place.at)
   const ending = planTurnEnd(turn, old.ending ?? deriveEnding(old, place), endedAt)
   const feedback = (old.feedback ?? []).map((each): NewTurnEvent => ({

@@ -6,16 +6,8 @@ import { withDefined } from '../core/with-defined.ts'
 import { withoutVersions } from '../core/versions.ts'
 import { readParts } from './message-parts.ts'
 import { plainContext, readUsedTool } from './old-call.ts'
-import {
-  dateOf,
-  fieldOf,
-  idOf,
-  listOf,
-  objectOf,
-  partListOf,
-  textOf,
-  decodeColumn,
-} from './old-fields.ts'
+import { columnOf, decodeColumn } from './columns.ts'
+import { dateOf, fieldOf, idOf, listOf, objectOf, partListOf, textOf } from './old-fields.ts'
 import type { ReportMend, OldPart, OldStep, OldTurn } from './old-message.ts'
 import { addListedCalls, addMissingContent, toSteps } from './steps.ts'
 
@@ -35,7 +27,7 @@ export function* readUiMessage(
   return withDefined(
     {
       kind: 'turn',
-      steps: addMissingContent(toSteps(read, 'loose').map(readAttempt), content),
+      steps: yield* addMissingContent(toSteps(read, 'loose').map(readAttempt), content),
     } as const,
     {
       id: idOf(message, 'id'),
@@ -87,15 +79,16 @@ function readNote(part: Json | undefined): TurnEnding | undefined {
   }
 }
 
-const usedLists = ['tools_used', 'toolsUsed'] as const
+/** The fields in which a message, or its metadata, has the tools that ran. */
+export const usedLists = ['tools_used', 'toolsUsed'] as const
 
 /** Whether the metadata of a message has the parts or the tools that the message itself lacks. */
 export function hasStoredTools(message: JsonObject): boolean {
   const metadata = objectOf(message, 'metadata')
-  if (usedLists.some((name) => Array.isArray(decodeColumn(message[name])))) return true
+  if (usedLists.some((name) => Array.isArray(columnOf(message, name)))) return true
   return (
     metadata !== undefined &&
-    ['parts', ...usedLists].some((name) => Array.isArray(decodeColumn(metadata[name])))
+    ['parts', ...usedLists].some((name) => Array.isArray(columnOf(metadata, name)))
   )
 }
 

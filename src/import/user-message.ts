@@ -5,7 +5,8 @@ import { withDefined } from '../core/with-defined.ts'
 import { dateOf, fieldOf, idOf, listOf, objectOf, partListOf, textOf } from './old-fields.ts'
 import type { ReportMend, OldUserMessage } from './old-message.ts'
 
-const fileLists = ['experimental_attachments', 'attachments', 'files'] as const
+/** The fields in which a person's message has its files, if not in parts. */
+export const fileLists = ['experimental_attachments', 'attachments', 'files'] as const
 
 /** A person's message, in any of the formats. */
 export function readUserMessage(

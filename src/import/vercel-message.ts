@@ -2,7 +2,8 @@ import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { type CallMarks, readMarks } from './call-outcome.ts'
-import { mergeRepeatedCalls, readParts } from './message-parts.ts'
+import { decodeColumn } from './columns.ts'
+import { readParts } from './message-parts.ts'
 import { type InvocationContext, readToolInvocation } from './old-call.ts'
 import {
   callListOf,
@@ -14,9 +15,9 @@ import {
   objectOf,
   partListOf,
   textOf,
-  decodeColumn,
 } from './old-fields.ts'
 import type { ReportMend, MessagePart, OldCall, OldStep, OldTurn } from './old-message.ts'
+import { mergeRepeatedCalls } from './repeated-calls.ts'
 import { readAttempt } from './ui-message.ts'
 import { toUserParts } from './user-message.ts'
 import { addListedCalls, addMissingContent, hasCall, textOfStep, toSteps } from './steps.ts'
@@ -28,40 +29,52 @@ export function* readVercelMessage(
   mend: ReportMend,
 ): PausableWork<OldTurn> {
   const id = idOf(message, 'id')
-  const annotations = annotationsOf(message).filter(isJsonObject)
+  const marks = annotationsOf(message)
+  const annotations = marks.filter(isJsonObject)
   const own = annotations.findLast(
     (mark) => id !== undefined && idOf(mark, 'messageId', 'message_id') === id,
   )
   const context = { marksOf: marksFinder(annotations, mend), isExact: own !== undefined, at, mend }
   const content = textOf(message, 'content') ?? ''
-  const attempts = annotations.flatMap((mark) =>
-    textOf(mark, 'attempt') === 'abandoned' ? [fieldOf(mark, 'part')] : [],
-  )
   const steering = annotations.filter(isSteeringNote)
-  const values = partsOf(message)
-  const parts = yield* readParts(
-    [null, ...values].flatMap((part, after): readonly Json[] => {
-      const isAttempt = attempts.includes(after - 1)
-      const joined = steering.filter((note) => placeOf(note, values) === after).map(toSteeringPart)
-      return [
-        ...(after === 0 ? [] : [isAttempt ? toAttempt(part) : part]),
-        ...joined,
-        ...(isAttempt || joined.length > 0 ? [stepStart] : []),
-      ]
-    }),
-    context,
-  )
+  const parts = yield* readParts(yield* addNoted(partsOf(message), annotations, steering), context)
   const steps =
     own === undefined
       ? toSteps(parts, 'loose')
       : readExactSteps(parts, content, steering.length > 0).map(readAttempt)
   const whole = addListedCalls(steps, yield* readInvocations(message, context))
-  return withDefined({ kind: 'turn', steps: addMissingContent(whole, content) } as const, {
+  const complete = yield* addMissingContent(whole, content)
+  return withDefined({ kind: 'turn', steps: complete } as const, {
     id,
     at: dateOf(message),
-    metadata: metadataOf(message),
+    metadata: metadataOf(message, marks),
     isComplete: own === undefined ? undefined : flagOf(own, 'isComplete', 'is_complete'),
   })
+}
+
+/** The parts with what the annotations say of them: which are attempts, and what joined the turn behind which of them. */
+function* addNoted(
+  values: readonly Json[],
+  annotations: readonly JsonObject[],
+  steering: readonly JsonObject[],
+): PausableWork<readonly Json[]> {
+  const attempts = new Set(
+    annotations.flatMap((mark) =>
+      textOf(mark, 'attempt') === 'abandoned' ? [fieldOf(mark, 'part')] : [],
+    ),
+  )
+  const joined = Map.groupBy(steering, (note) => placeOf(note, values))
+  const noted: Json[] = []
+  for (let after = 0; after <= values.length; after++) {
+    yield
+    const isAttempt = attempts.has(after - 1)
+    const part = values[after - 1]
+    if (part !== undefined) noted.push(isAttempt ? toAttempt(part) : part)
+    const notes = joined.get(after) ?? []
+    for (const note of notes) noted.push(toSteeringPart(note))
+    if (isAttempt || notes.length > 0) noted.push(stepStart)
+  }
+  return noted
 }
 
 /** What follows a broken attempt, or a message that joined, belongs to the next step, also if it is a call. */
@@ -106,13 +119,13 @@ export function* readInvocations(
   const calls = yield* mapInSteps(listed, (invocation) =>
     readToolInvocation(objectOf(invocation, 'toolInvocation') ?? invocation, context),
   )
-  return mergeRepeatedCalls(calls, mend)
+  return yield* mergeRepeatedCalls(calls, mend)
 }
 
 /** Annotations of the app's own are kept in the metadata, where later versions have such data. */
-function metadataOf(message: JsonObject): Json | undefined {
+function metadataOf(message: JsonObject, marks: readonly Json[]): Json | undefined {
   const metadata = fieldOf(message, 'metadata')
-  const annotations = annotationsOf(message).filter((mark) => !isOurs(mark))
+  const annotations = marks.filter((mark) => !isOurs(mark))
   if (annotations.length === 0) return metadata
   return isJsonObject(metadata ?? {}) ? { ...(metadata as JsonObject), annotations } : metadata
 }

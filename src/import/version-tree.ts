@@ -26,7 +26,8 @@ export function addNode(parent: VersionRoot, node: VersionNode, nth?: number): v
   else children.splice(children.indexOf(next), 0, node)
 }
 
-const isVersionOf = (node: VersionNode) => {
+/** Whether another message is of the same role: behind one message, those are versions of each other. */
+export const isVersionOf = (node: VersionNode) => {
   const role = roleOf(node)
   return (other: VersionNode): boolean => roleOf(other) === role
 }
@@ -64,13 +65,30 @@ function findFollowed(root: VersionRoot): ReadonlySet<VersionNode> {
   return followed
 }
 
+/** For each message how many are shown where it is, from it on. */
+function findLengths(root: VersionRoot): ReadonlyMap<VersionNode, number> {
+  const lengths = new Map<VersionNode, number>()
+  for (const node of nodesOf(root).toReversed()) {
+    const next = nextOf(node)
+    lengths.set(node, 1 + (next === undefined ? 0 : (lengths.get(next) ?? 0)))
+  }
+  return lengths
+}
+
+/**
+ * What is shown with a message, and was made before others that follow it, is hidden for them and shown again behind them.
+ * If it is longer than this, what is below it is written behind them: hidden and shown at every level of a deep tree, it
+ * would take the square of the depth (OP7).
+ */
+const longestRepeated = 32
+
 export interface TreeOptions {
   /** What stands before this place stays as it is stored: shown, each message behind the one before it. */
   readonly from: Seq
   /** The place of the first event that is written. */
   readonly first: Seq
   readonly at: number
-  readonly toUnit: (item: NamedMessage, place: UnitPlace) => Unit
+  readonly toUnit: (item: NamedMessage, place: UnitPlace) => PausableWork<Unit>
 }
 
 export interface UnitPlace {
@@ -100,20 +118,22 @@ export function* writeTree(
   const appends: NewEvent[][] = []
   const units: Unit[] = []
   const followed = findFollowed(root)
-  const places = new Map<VersionNode, Seq>()
+  const lengths = findLengths(root)
+  /** One object for each message, which all later versions name. */
+  const places = new Map<VersionNode, MessageVersion>()
+  const put = (node: VersionNode, place: Seq) => places.set(node, { id: node.item.id, seq: place })
   let seq = first
   const add = (events: readonly NewEvent[]) => {
-    const last = appends.at(-1)
-    if (last === undefined || last.length >= mostEvents) appends.push([...events])
-    else last.push(...events)
+    let last = appends.at(-1)
+    if (last === undefined || last.length >= mostEvents) appends.push((last = []))
+    // One by one: a turn may have more events than a call can have arguments.
+    for (const event of events) last.push(event)
     seq += events.length
   }
+  const toVersion = (node: VersionNode): MessageVersion =>
+    places.get(node) ?? { id: node.item.id, seq: 0 }
   const placeOf = (node: VersionNode | undefined): Seq =>
-    node === undefined ? 0 : (places.get(node) ?? 0)
-  const toVersion = (node: VersionNode): MessageVersion => ({
-    id: node.item.id,
-    seq: placeOf(node),
-  })
+    node === undefined ? 0 : toVersion(node).seq
   /** What is shown at this point of the writing. */
   const path: VersionNode[] = []
   const questions: (MessageId | null)[] = []
@@ -123,7 +143,7 @@ export function* writeTree(
     questions.push(isUser(message) ? id : (questions.at(-1) ?? null))
   }
   for (let node = nextOf(root); node?.seq !== undefined && node.seq < from; node = nextOf(node)) {
-    places.set(node, node.seq)
+    put(node, node.seq)
     push(node)
   }
   /** An append of its own begins with it: a commit shows or hides a message once. */
@@ -135,52 +155,85 @@ export function* writeTree(
     const kept = { after: placeOf(path.at(-1)), places: hidden.map((version) => version.seq) }
     add([{ type: 'messages-retired', at, messageIds: hidden.map(({ id }) => id), kept }])
   }
-  const enter = (node: VersionNode, depth: number, siblings: readonly VersionNode[]) => {
+  const enter = function* (
+    node: VersionNode,
+    depth: number,
+    siblings: readonly VersionNode[],
+  ): PausableWork<void> {
     if (path.length > depth) hideFrom(depth)
     const isFollowed = followed.has(node)
-    const unit = toUnit(node.item, { replyTo: questions.at(-1) ?? null, isFollowed })
+    const unit = yield* toUnit(node.item, { replyTo: questions.at(-1) ?? null, isFollowed })
     const earlier = siblings.slice(0, siblings.indexOf(node)).filter(isVersionOf(node))
-    places.set(node, seq)
+    put(node, seq)
     add(earlier.length === 0 ? unit.events : asVersion(unit.events, earlier.map(toVersion)))
     units.push(unit)
     push(node)
   }
-  const leave = (node: VersionRoot, depth: number) => {
-    let next = nextOf(node)
-    if (path[depth] === next) return
+  /** In place of what is shown at this depth. */
+  const show = (nodes: readonly VersionNode[], depth: number) => {
     hideFrom(depth)
-    const shown: Seq[] = []
-    for (; next !== undefined; next = nextOf(next)) {
-      shown.push(placeOf(next))
-      push(next)
-    }
-    if (shown.length > 0) add([{ type: 'messages-shown', at, places: shown }])
+    for (const node of nodes) push(node)
+    if (nodes.length > 0)
+      add([{ type: 'messages-shown', at, places: nodes.map((node) => placeOf(node)) }])
     appends.push([])
   }
+  const leave = (node: VersionRoot, depth: number) => {
+    const shown: VersionNode[] = []
+    if (path[depth] === nextOf(node)) return
+    for (let next = nextOf(node); next !== undefined; next = nextOf(next)) shown.push(next)
+    show(shown, depth)
+  }
   // Not by recursion: a thread may be as deep as it is long.
-  const open: { readonly node: VersionRoot; visited: number }[] = [{ node: root, visited: 0 }]
+  const open = [openNode(root)]
   for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
     yield
     const depth = open.length - 1
     const { children } = top.node
     const child = children[top.visited++]
     if (child === undefined) {
-      leave(top.node, depth)
-      open.pop()
+      const { waiting } = top
+      top.waiting = undefined
+      if (waiting === undefined) {
+        leave(top.node, depth)
+        open.pop()
+        continue
+      }
+      if (path[depth] !== waiting) show([waiting], depth)
+      open.push(openNode(waiting))
       continue
     }
     if (!places.has(child)) {
       // Hidden before, with all below it: it stays as it is stored.
       if (child.seq !== undefined && child.seq < from) {
-        places.set(child, child.seq)
+        put(child, child.seq)
         continue
       }
-      enter(child, depth, children)
+      yield* enter(child, depth, children)
+      const isLong = (lengths.get(child) ?? 0) > longestRepeated
+      if (child === top.next && isLong && top.visited < children.length) {
+        top.waiting = child
+        continue
+      }
     }
-    open.push({ node: child, visited: 0 })
+    open.push(openNode(child))
   }
   return { appends: appends.filter((events) => events.length > 0), units }
 }
+
+/** A message whose followers are being written. */
+interface OpenNode {
+  readonly node: VersionRoot
+  /** The one of them that is shown with it. */
+  readonly next: VersionNode | undefined
+  /** How many of them have been looked at. */
+  visited: number
+  /** The same one, where it was written before others, and what is below it will be written behind them. */
+  waiting: VersionNode | undefined
+}
+
+const openNode = (node: VersionRoot): OpenNode => ({
+  ...{ node, next: nextOf(node), visited: 0, waiting: undefined },
+})
 
 /** The first event of a message or a turn says of what it is another version. */
 const asVersion = (

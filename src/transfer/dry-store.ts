@@ -2,15 +2,16 @@ import type { NewEvent } from '../core/event.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
 import { createIdKeeper, type NamedMessage, toUnits, type Unit } from '../import/import-units.ts'
+import type { OldMessage } from '../import/old-message.ts'
 import { isImported, toOldMessage } from '../import/stored-message.ts'
-import { runToEnd } from '../core/pausable-work.ts'
+import type { PausableWork } from '../core/pausable-work.ts'
 import { addNode, type VersionNode, type VersionRoot, writeTree } from '../import/version-tree.ts'
 import { commitAppend } from '../store/commit-group.ts'
 import type { FileRecords } from '../store/file-records.ts'
 import type { Store } from '../store/store.ts'
 import { readHidden } from './export-versions.ts'
 import { isOpenPage } from './import-writer.ts'
-import { createPacer, runPaced } from '../store/pacer.ts'
+import { bytesPerSlice, createPacer, runPaced } from '../store/pacer.ts'
 
 type DryNode = VersionNode & { readonly item: NamedMessage & { readonly stored: Message } }
 
@@ -29,6 +30,7 @@ export function createDryStore(base: Store, scratch: Store): Store {
     copied.add(threadId)
     const { id, ownerId, title, createdAt } = found
     await scratch.createThread({ id, ownerId, title, at: createdAt })
+    const pace = createPacer()
     const root: VersionRoot = { children: [] }
     const nodes = new Map<Seq, DryNode>()
     let last: VersionRoot = root
@@ -40,8 +42,11 @@ export function createDryStore(base: Store, scratch: Store): Store {
       return node
     }
     for (let before: number | null = null; ;) {
+      await pace()
       const query = { threadId, limit: 200, before, live: 'exclude', results: 'full' } as const
-      const page = await base.readPage({ ...query, order: 'oldest-first' })
+      const page = await base.readPage({
+        ...{ ...query, order: 'oldest-first', maxBytes: bytesPerSlice },
+      })
       for (const message of page?.messages ?? []) last = add(message, last)
       before = page?.messages.at(-1)?.seq ?? null
       if (page?.hasMore !== true || before === null) break
@@ -49,12 +54,13 @@ export function createDryStore(base: Store, scratch: Store): Store {
     for await (const { message, parent, hiddenSeq } of readHidden(base, threadId)) {
       add(message, nodes.get(parent) ?? root, hiddenSeq)
     }
-    const toUnit = (item: NamedMessage): Unit => ({
-      ...{ id: item.id, isTurn: item.message.kind === 'turn', states: [] },
-      events: toEvents((item as DryNode['item']).stored),
-    })
+    const toUnit = function* (item: NamedMessage): PausableWork<Unit> {
+      const { stored, message } = item as DryNode['item']
+      const events = yield* toEvents(stored, message)
+      return { id: item.id, isTurn: message.kind === 'turn', states: [], events }
+    }
     const options = { from: 1, first: 1, at: 0, toUnit }
-    const { appends } = await runPaced(writeTree(root, options), createPacer())
+    const { appends } = await runPaced(writeTree(root, options), pace)
     let expectedSeq = 0
     for (const events of appends) {
       await commitAppend(scratch, { threadId, events, expectedSeq })
@@ -109,14 +115,13 @@ const readOwn =
     return found.filter((file) => file?.ownerId === ownerId).filter((file) => file !== null)
   }
 
-function toEvents(message: Message): readonly NewEvent[] {
+function* toEvents(message: Message, old: OldMessage): PausableWork<readonly NewEvent[]> {
   const { id, createdAt: at } = message
-  const old = toOldMessage(message)
   const options = {
     ...{ at, ids: createIdKeeper(id), replyTo: null, isFollowed: false },
     mendAt: () => () => {},
   }
-  const [unit] = runToEnd(toUnits([{ id, index: 0, message: old }], options))
+  const [unit] = yield* toUnits([{ id, index: 0, message: old }], options)
   const events = unit?.events ?? []
   // A turn of the engine must not look imported in the copy, or the import would rewrite it.
   return events.map((event) =>

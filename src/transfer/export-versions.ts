@@ -2,7 +2,7 @@ import { toUserMessage } from '../core/fold-thread.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
 import type { Message } from '../core/message.ts'
 import { toVersionId } from '../core/versions.ts'
-import { bytesPerSlice } from '../store/pacer.ts'
+import { bytesPerSlice, createPacer } from '../store/pacer.ts'
 import type { Changes, Store, StoredChange } from '../store/store.ts'
 
 /** A message that is kept and not shown (VR1). */
@@ -77,7 +77,9 @@ function findSiblings(
     if (parent === undefined && withdrawn.has(message.id)) continue
     const key = siblingKey(parent ?? shown, message)
     if (parent === undefined) shown = message.seq
-    siblings.set(key, [...(siblings.get(key) ?? []), message.seq])
+    const same = siblings.get(key)
+    if (same === undefined) siblings.set(key, [message.seq])
+    else same.push(message.seq)
   }
   return siblings
 }
@@ -90,7 +92,10 @@ function messageOf(change: StoredChange): Message | null {
 
 async function* readHistory(store: Store, threadId: ThreadId): AsyncGenerator<StoredChange, void> {
   const query = { threadId, limit: atOnce, results: 'full', maxBytes: bytesPerSlice } as const
+  // A history without hidden messages yields nothing to whoever would pause: so it pauses itself.
+  const pace = createPacer()
   for (let after: Seq = 0; ;) {
+    await pace()
     const read: Changes | null = await store.readChanges({ ...query, after })
     if (read === null) return
     yield* read.changes

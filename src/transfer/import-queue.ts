@@ -7,7 +7,7 @@ import { withDefined } from '../core/with-defined.ts'
 import { createReport } from '../import/old-message.ts'
 import { parseUserParts } from '../protocol/chat-body.ts'
 import { commitAppend } from '../store/commit-group.ts'
-import { createPacer } from '../store/pacer.ts'
+import { createPacer, type Pacer } from '../store/pacer.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
 import type { Store } from '../store/store.ts'
 import { parseShownQueue } from '../views/queue-view.ts'
@@ -35,18 +35,24 @@ export async function importQueue(
   now: () => number,
 ): Promise<void> {
   const { id: threadId, ownerId } = session
-  const inputs = values.flatMap(({ where, value }) => toInput(where, value, report, now()))
+  const pace = createPacer()
+  const inputs: PlacedInput[] = []
+  for (const { where, value } of values) {
+    await pace()
+    const input = toInput(where, value, report, now())
+    if (input !== undefined) inputs.push(input)
+  }
   const files = createReport((index) => inputs[index]?.where ?? '')
   const messages = inputs.map(({ input: { parts } }, index) => ({
     index,
     message: { kind: 'user', role: 'user', parts } as const,
   }))
-  await reportMissingFiles(store, ownerId, messages, files, createPacer())
+  await reportMissingFiles(store, ownerId, messages, files, pace)
   const refused = await retryWhileStale(setTimeout, async () => {
     const page = await store.readPage(newest(threadId))
     if (page === null) return inputs.map((placed) => ({ placed, why: 'The thread is gone.' }))
     if (isOpenPage(page)) return inputs.map((placed) => ({ placed, why: isBusy }))
-    const { fresh, left } = await findFresh(store, session, page.queue, inputs)
+    const { fresh, left } = await findFresh(store, session, page.queue, inputs, pace)
     if (fresh.length > 0) {
       const queued = fresh.map(({ input, at }): NewEvent => ({ type: 'input-queued', input, at }))
       const events: readonly NewEvent[] = [...queued, { type: 'queue-held', at: now() }]
@@ -73,11 +79,15 @@ async function findFresh(
   { id: threadId }: ThreadSession,
   queue: InputQueue,
   inputs: readonly PlacedInput[],
+  pace: Pacer,
 ): Promise<{ readonly fresh: readonly PlacedInput[]; readonly left: readonly PlacedInput[] }> {
   const fresh: PlacedInput[] = []
   const left: PlacedInput[] = []
   let waiting: readonly QueuedInput[] = queue
+  /** What is as long as one that was over the limit is over it too: the whole queue need not be measured again. */
+  let tooLong = Number.POSITIVE_INFINITY
   for (const placed of inputs) {
+    await pace()
     const { input, at } = placed
     const isKnown =
       waiting.some(({ id }) => id === input.id) ||
@@ -85,8 +95,11 @@ async function findFresh(
       ((await store.findInput?.(threadId, input.id)) ?? null) !== null
     if (isKnown) continue
     const more = [...waiting, { ...input, held: true, at }]
-    if (isQueueFull(more)) left.push(placed)
-    else {
+    const chars = JSON.stringify(more.at(-1)).length
+    if (chars >= tooLong || isQueueFull(more)) {
+      tooLong = Math.min(tooLong, chars)
+      left.push(placed)
+    } else {
       fresh.push(placed)
       waiting = more
     }
@@ -99,20 +112,20 @@ function toInput(
   value: unknown,
   report: ReportWriter,
   now: number,
-): readonly PlacedInput[] {
+): PlacedInput | undefined {
   const [read] = parseShownQueue([value])
   if (read === undefined || !isMessageId(read.id)) {
     report.fail(where, 'It is not a message that waits.')
-    return []
+    return undefined
   }
   try {
     const { id, metadata, at } = read
     const parts = parseUserParts({ parts: read.parts })
     // What was chosen is left out: nobody has checked it (AG2).
     const input = withDefined({ id, mode: 'queue', parts } as const, { metadata })
-    return [{ where, input, at: Number.isFinite(at) ? at : now }]
+    return { where, input, at: Number.isFinite(at) ? at : now }
   } catch (error) {
     report.fail(where, error instanceof Error ? error.message : String(error))
-    return []
+    return undefined
   }
 }

@@ -1,5 +1,5 @@
 import type { CallState } from '../core/call.ts'
-import type { Failed, Mended } from '../import/old-message.ts'
+import type { Failed, Mended, ProblemKind } from '../import/old-message.ts'
 
 /** The report of an import: what it read, guessed and repaired, and what it could not read. */
 export interface ImportReport {
@@ -40,6 +40,8 @@ export interface ReportWriter {
   guess(where: string, what: string): void
   mend(where: string, what: string): void
   fail(where: string, why: string): void
+  /** Counts problems that are not listed anywhere. */
+  omit(more: Readonly<Record<ProblemKind, number>>): void
   finish(): ImportReport
 }
 
@@ -78,6 +80,9 @@ export function createReportWriter(
       if (failed.length < listed) failed.push({ where, why })
       else unlisted.failed++
       onProblem({ kind: 'failed', where, why })
+    },
+    omit(more) {
+      for (const kind of ['guessed', 'mended', 'failed'] as const) unlisted[kind] += more[kind]
     },
     finish() {
       const { threads, messages, skipped, updated } = counts

@@ -26,7 +26,7 @@ import {
 import { createReport, type OldMessage, type Report } from '../import/old-message.ts'
 import { readOldMessages } from '../import/read-legacy-messages.ts'
 import { isImported, toOldMessage } from '../import/stored-message.ts'
-import { mapInSteps, runToEnd } from '../core/pausable-work.ts'
+import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
 import { type UnitPlace, type VersionRoot, writeTree } from '../import/version-tree.ts'
 import { attemptWhileStale } from '../store/retry-while-stale.ts'
 import type { Store } from '../store/store.ts'
@@ -57,6 +57,8 @@ export interface ThreadWrite {
   readonly isFollowed: boolean
   /** Whether the source may say what others than the thread's owner think of an answer. */
   readonly trustsAuthors: boolean
+  /** How many problems of each kind are held until the thread is written; the others are counted. */
+  readonly mostProblems: number
 }
 
 /** Appends messages to a thread that this import created, after those that it has written. */
@@ -141,7 +143,7 @@ async function tryMerge(
     index < 0 ? undefined : placedReport.mend(index, what)
   const name = mapInSteps(read.messages, (message) => namer.name(message, mendAt(message.index)))
   const named = await runPaced(name, pace)
-  const readHidden = nameHidden(unnamed, ids, placedReport)
+  const readHidden = await runPaced(nameHidden(unnamed, ids, placedReport), pace)
   const readBack = mapInSteps(stored.messages, (message) => ({
     id: message.id,
     seq: message.seq,
@@ -152,17 +154,17 @@ async function tryMerge(
   const hasVersions = stored.messages.some(({ versions }) => versions !== undefined)
   const canRewrite = store.rewriteThread !== undefined
   let hidden =
-    hasVersions || readHidden.length > 0 ? await readStoredHidden(store, threadId) : undefined
-  reserveCalls(ids, [...kept, ...(hidden ?? [])])
+    hasVersions || readHidden.length > 0 ? await readStoredHidden(store, threadId, pace) : undefined
+  await runPaced(reserveCalls(ids, [...kept, ...(hidden ?? [])]), pace)
   const source = canRewrite ? readHidden : []
   const staying = await runPaced(findStaying(kept, hidden ?? [], named, source), pace)
   const shownNow = kept.slice(0, staying.count)
-  const gone = staying.gone ?? (await findHidden(store, threadId, stored.messages, named))
+  const gone = staying.gone ?? (await findHidden(store, threadId, stored.messages, named, pace))
   const shown = named.filter(({ id }) => !gone.has(id) || staying.back.has(id))
   const { messages, known } = await runPaced(mergeThread(shownNow, shown, read, placedReport), pace)
   let plan = planWrite(messages, shownNow, canRewrite)
   // What is not shown stands among what is taken out, and has to be written again with it.
-  if (plan.isRewrite) hidden ??= await readStoredHidden(store, threadId)
+  if (plan.isRewrite) hidden ??= await readStoredHidden(store, threadId, pace)
   const merging = { messages, shown: kept, staying, hidden: hidden ?? [], read: named, readHidden }
   const versions = await runPaced(mergeVersions(merging, placedReport), pace)
   const tree = canRewrite
@@ -210,8 +212,9 @@ async function tryMerge(
   return 'done'
 }
 
-function reserveCalls(ids: IdKeeper, stored: readonly StoredMessage[]): void {
+function* reserveCalls(ids: IdKeeper, stored: readonly StoredMessage[]): PausableWork<void> {
   for (const { message } of stored) {
+    yield
     if (message.kind !== 'turn') continue
     for (const { ownId } of callsIn(message)) if (ownId !== undefined) ids.reserveCall(ownId)
   }
@@ -291,11 +294,11 @@ async function rewrite(
   const { id: threadId } = session
   const gone = stored.messages.filter(({ seq }) => seq >= from)
   const messageIds = new Set<MessageId>(gone.map(({ id }) => id))
-  for (const id of await readRetired(store, threadId, from)) messageIds.add(id)
+  for (const id of await readRetired(store, threadId, from, pace)) messageIds.add(id)
   const retired: NewEvent = { type: 'messages-retired', messageIds: [...messageIds], from, at }
-  const toUnit = (item: NamedMessage, place: UnitPlace): Unit => {
+  const toUnit = function* (item: NamedMessage, place: UnitPlace): PausableWork<Unit> {
     const isFollowed = options.isFollowed || place.isFollowed
-    const [unit] = runToEnd(toUnits([item], { ...options, ...place, isFollowed }))
+    const [unit] = yield* toUnits([item], { ...options, ...place, isFollowed })
     return unit as Unit
   }
   const work = writeTree(root, { from, first: stored.seq + 2, at, toUnit })
@@ -364,13 +367,17 @@ const keepFeedback = <Read extends { readonly index: number; readonly message: O
 ): readonly Read[] =>
   trustsAuthors ? messages : withOwnFeedback(messages, session.ownerId, placedReport)
 
-const createPlacedReport = ({ messages, hidden }: ThreadWrite): Report =>
-  createReport((index) => (messages[index] ?? hidden[index - messages.length])?.where ?? '')
+const createPlacedReport = ({ messages, hidden, mostProblems }: ThreadWrite): Report =>
+  createReport(
+    (index) => (messages[index] ?? hidden[index - messages.length])?.where ?? '',
+    mostProblems,
+  )
 
-function copyReport({ guessed, mended, failed }: Report, report: ReportWriter): void {
+function copyReport({ guessed, mended, failed, unlisted }: Report, report: ReportWriter): void {
   for (const { where, what } of guessed) report.guess(where, what)
   for (const { where, what } of mended) report.mend(where, what)
   for (const { where, why } of failed) report.fail(where, why)
+  report.omit(unlisted)
 }
 
 const lastQuestion = (messages: readonly NamedMessage[]): MessageId | undefined =>

@@ -75,7 +75,10 @@ export async function importThreads(
   const { format = 'auto', now = Date.now, dryRun } = options
   const store = dryRun === undefined ? target : createDryStore(target, dryRun.scratch)
   const pace = createPacer()
-  const report = createReportWriter(options.listed ?? 1_000, options.onProblem ?? (() => {}))
+  const { listed = 1_000, onProblem } = options
+  const report = createReportWriter(listed, onProblem ?? (() => {}))
+  // Whoever is called with each problem gets all of them; nobody needs more than are listed otherwise.
+  const mostProblems = onProblem === undefined ? listed : Number.POSITIVE_INFINITY
   const writer = createImportWriter(store, pace, ({ where, threadId }, unit, why) => {
     const id = unit?.id ?? threadId
     report.fail(where === '' ? id : `${where}, ${id}`, why)
@@ -142,6 +145,7 @@ export async function importThreads(
     const trustsAuthors = options.trustsOwners === true
     const common = {
       ...{ pace, store, writer, report, session, intake, format, at, isFollowed, trustsAuthors },
+      mostProblems,
     }
     if (session.isNew && goesOn) {
       if (messages.length > 0) await appendMessages({ ...common, messages, hidden: [] })

@@ -1,5 +1,6 @@
 import type { Seq, ThreadId } from '../core/ids.ts'
 import { isJsonObject } from '../core/json.ts'
+import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
 import type { IdKeeper } from '../import/import-units.ts'
 import type { ReadHidden, StoredHidden } from '../import/merge-versions.ts'
 import type { OldMessage, Report } from '../import/old-message.ts'
@@ -76,8 +77,8 @@ export const nameHidden = (
   hidden: readonly UnnamedHidden[],
   ids: IdKeeper,
   report: Report,
-): readonly ReadHidden[] =>
-  hidden.map((item): ReadHidden => {
+): PausableWork<readonly ReadHidden[]> =>
+  mapInSteps(hidden, (item): ReadHidden => {
     const { message, version = '', index } = item
     const key = ['version', version]
     const mend = (what: string) => report.mend(index, what)
@@ -89,15 +90,19 @@ export const nameHidden = (
   })
 
 /** What is stored of a thread and not shown. */
-export const readStoredHidden = (
+export async function readStoredHidden(
   store: Store,
   threadId: ThreadId,
-): Promise<readonly StoredHidden[]> =>
-  Array.fromAsync(readHidden(store, threadId), ({ message, parent, hiddenSeq }) => ({
-    id: message.id,
-    seq: message.seq,
-    message: toOldMessage(message),
-    isImported: isImported(message),
-    parent,
-    hiddenSeq,
-  }))
+  pace: Pacer,
+): Promise<readonly StoredHidden[]> {
+  const hidden: StoredHidden[] = []
+  for await (const { message, parent, hiddenSeq } of readHidden(store, threadId)) {
+    await pace()
+    const { id, seq } = message
+    hidden.push({
+      ...{ id, seq, message: toOldMessage(message), isImported: isImported(message) },
+      ...{ parent, hiddenSeq },
+    })
+  }
+  return hidden
+}

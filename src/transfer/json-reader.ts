@@ -91,7 +91,6 @@ export class JsonReader {
       scan.at -= this.#text.length
       this.#at = this.#text.length
       this.#drop()
-      await this.#pace()
       if (await this.#more()) continue
       if (scan.inString || scan.depth > 0) throw await this.fault('')
       break
@@ -120,6 +119,7 @@ export class JsonReader {
 
   async #more(): Promise<boolean> {
     if (this.#isOver) return false
+    await this.#pace()
     const next = await this.#pieces.next()
     if (next.done === true) {
       this.#isOver = true

@@ -1,6 +1,7 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
 import { isJsonObject } from '../core/json.ts'
-import { isTooWide, mostKeys, mostMessageValues } from '../core/json-width.ts'
+import { isTooWide, mostMessageValues } from '../core/json-width.ts'
+import { tooManyValues } from '../import/check-columns.ts'
 import { parseStoredJson } from '../store/stored-output.ts'
 import type { ImportItem } from './import-item.ts'
 import { JsonFault, JsonReader } from './json-reader.ts'
@@ -27,8 +28,6 @@ export async function* readImport(
     } else yield item
   }
 }
-
-const tooManyValues = `It has more than ${mostMessageValues} values inside, or an object of more than ${mostKeys} keys.`
 
 async function* readItems(
   source: AsyncIterable<Uint8Array | string>,

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '../core/json.ts'
-import { createPacer } from '../store/pacer.ts'
+import { createPacer, type Pacer } from '../store/pacer.ts'
 import { parseStoredJson } from '../store/stored-output.ts'
 import type { ImportItem } from './import-item.ts'
 import { hasTooManyKeys, tooLong, tooManyKeys } from './json-reader.ts'
@@ -16,14 +16,12 @@ export async function* readLines(
   { firstLine = 1, mostChars = Number.POSITIVE_INFINITY } = {},
 ): AsyncGenerator<ImportItem> {
   const pace = createPacer()
-  let number = firstLine
-  for await (const line of splitLines(pieces, mostChars)) {
-    const where = `line ${number}`
+  for await (const { line, nth } of splitLines(pieces, mostChars, pace)) {
+    const where = `line ${firstLine + nth}`
     if (line === null) yield { kind: 'unreadable', where, why: tooLong(mostChars) }
     else if (await hasTooManyKeys(line, pace)) {
       yield { kind: 'unreadable', where, why: tooManyKeys }
-    } else if (line.trim() !== '') yield* readLine(parseStoredJson(line), where, count)
-    number++
+    } else yield* readLine(parseStoredJson(line), where, count)
   }
 }
 
@@ -51,13 +49,24 @@ export function* readLine(
   }
 }
 
-/** Null: a line that is longer than `mostChars`, and was skipped. */
+interface SourceLine {
+  readonly nth: number
+  /** Null: it is longer than `mostChars`, and was skipped. */
+  readonly line: string | null
+}
+
+/**
+ * The lines that are not blank. Pauses between pieces: nobody else would where millions of blank lines follow each other
+ * (OP7).
+ */
 async function* splitLines(
   pieces: AsyncIterable<string>,
   mostChars: number,
-): AsyncGenerator<string | null> {
+  pace: Pacer,
+): AsyncGenerator<SourceLine> {
   let left: string[] = []
   let chars = 0
+  let nth = 0
   const add = (piece: string) => {
     chars += piece.length
     if (chars <= mostChars) left.push(piece)
@@ -69,13 +78,17 @@ async function* splitLines(
     return line
   }
   for await (const piece of pieces) {
+    await pace()
     let from = 0
     for (let end = piece.indexOf('\n'); end !== -1; end = piece.indexOf('\n', from)) {
       add(piece.slice(from, end))
-      yield take()
+      const line = take()
+      if (line === null || line.trim() !== '') yield { nth, line }
       from = end + 1
+      nth++
     }
     if (from < piece.length) add(piece.slice(from))
   }
-  if (chars > 0) yield take()
+  const line = take()
+  if (line === null || line.trim() !== '') yield { nth, line }
 }

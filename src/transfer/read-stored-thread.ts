@@ -5,23 +5,27 @@ import type { NamedMessage } from '../import/import-units.ts'
 import { isImported } from '../import/stored-message.ts'
 import { isAnother } from '../core/thread-place.ts'
 import type { Store } from '../store/store.ts'
-import type { Pacer } from '../store/pacer.ts'
+import { bytesPerSlice, type Pacer } from '../store/pacer.ts'
 
 /** A reader that is further back than an older rewrite also needs the ids that the older one removed. */
 export async function readRetired(
   store: Store,
   threadId: ThreadId,
   from: Seq,
+  pace: Pacer,
 ): Promise<readonly MessageId[]> {
   const retired: MessageId[] = []
+  const query = { threadId, limit: 1_000, results: 'lazy', maxBytes: bytesPerSlice } as const
   for (let after = from - 1; ;) {
-    const read = await store.readChanges({ threadId, after, limit: 1_000, results: 'lazy' })
+    await pace()
+    const read = await store.readChanges({ ...query, after })
     if (read === null) return retired
     for (const change of read.changes) {
       if (change.kind !== 'event' || change.event.type !== 'messages-retired') continue
-      retired.push(...change.event.messageIds)
+      for (const id of change.event.messageIds) retired.push(id)
     }
-    if (read.reached >= read.seq) return retired
+    // A read that is cut by its bytes has fewer changes than its limit: only `reached` tells whether it was the last.
+    if (read.reached >= read.seq || read.reached <= after) return retired
     after = read.reached
   }
 }
@@ -48,7 +52,7 @@ export async function readAll(
   for (;;) {
     await pace()
     const query = { threadId, limit: 20, before, live: 'include', results: 'full' } as const
-    const page = await store.readPage(query)
+    const page = await store.readPage({ ...query, maxBytes: bytesPerSlice })
     const { incarnation: found = '' } = page?.place ?? {}
     // Of a thread that was deleted and created again meanwhile, the rest is another one.
     if (page === null || isAnother(incarnation, found)) {
@@ -70,6 +74,7 @@ export async function findHidden(
   threadId: ThreadId,
   shown: readonly Message[],
   named: readonly NamedMessage[],
+  pace: Pacer,
 ): Promise<ReadonlySet<MessageId>> {
   const known = new Set<string>(shown.map(({ id }) => id))
   const hidden = new Set<MessageId>()
@@ -77,6 +82,7 @@ export async function findHidden(
   if (shown.every((message) => isImported(message) && message.versions === undefined)) return hidden
   for (const { id } of named) {
     if (known.has(id)) continue
+    await pace()
     if ((await store.readMessage(threadId, id)) !== null) hidden.add(id)
   }
   return hidden

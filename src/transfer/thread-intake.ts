@@ -2,7 +2,8 @@ import { isJsonObject } from '../core/json.ts'
 import { dateOf } from '../import/old-fields.ts'
 import { entityOf, roleOf, toKnownNames } from '../import/old-names.ts'
 import { findOrder } from '../import/order.ts'
-import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
+import type { PausableWork } from '../core/pausable-work.ts'
+import { toKnownMessages } from '../import/read-legacy-messages.ts'
 import type { ImportItem, ThreadFields } from './import-item.ts'
 
 /** A message of the source, and its position there. */
@@ -84,9 +85,7 @@ export function isFull(intake: ThreadIntake, next: unknown): boolean {
 export function* isInOrder({ messages, fields, lastAt }: ThreadIntake): PausableWork<boolean> {
   if (fields.isOrdered === true) return true
   if (messages.some(({ page }) => page !== undefined)) return false
-  const values = yield* mapInSteps(messages, ({ value }) =>
-    isJsonObject(value) ? toKnownNames(value) : null,
-  )
+  const values = yield* toKnownMessages(messages.map(({ value }) => value))
   const [first] = values
   const from = first == null ? undefined : dateOf(first)
   if (lastAt !== undefined && from !== undefined && from < lastAt) return false

@@ -1,5 +1,4 @@
 import { type MessageId, type OwnerId, parseThreadId, type ThreadId } from '../core/ids.ts'
-import { isJsonObject } from '../core/json.ts'
 import { longestTitle } from '../core/thread.ts'
 import {
   createIdKeeper,
@@ -10,9 +9,9 @@ import {
   type MessageNamer,
 } from '../import/import-units.ts'
 import { idOf } from '../import/old-fields.ts'
-import { toKnownNames } from '../import/old-names.ts'
 import { findOrder } from '../import/order.ts'
-import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
+import type { PausableWork } from '../core/pausable-work.ts'
+import { toKnownMessages } from '../import/read-legacy-messages.ts'
 import { type Pacer, runPaced } from '../store/pacer.ts'
 import type { CreateThreadResult, NewThread, Store } from '../store/store.ts'
 import { type ImportWriter, isOpenPage, newest } from './import-writer.ts'
@@ -103,9 +102,7 @@ function* toThreadId({ fields, messages }: ThreadIntake): PausableWork<ThreadId>
       return deriveThreadId(fields.id)
     }
   }
-  const values = yield* mapInSteps(messages, ({ value }) =>
-    isJsonObject(value) ? toKnownNames(value) : null,
-  )
+  const values = yield* toKnownMessages(messages.map(({ value }) => value))
   const pages = messages.map(({ page = 0 }) => page)
   const { places } = yield* findOrder(values, pages)
   const oldest = values[places[0] ?? 0]
