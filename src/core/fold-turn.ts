@@ -14,7 +14,7 @@ import {
   type TurnEnding,
   type TurnError,
 } from './message.ts'
-import type { PausableWork } from './pausable-work.ts'
+import { type PausableWork, runToEnd } from './pausable-work.ts'
 import { createTurnDraft, type TurnDraft } from './turn-draft.ts'
 import { addVersion } from './versions.ts'
 import { withDefined } from './with-defined.ts'
@@ -27,9 +27,15 @@ import { withDefined } from './with-defined.ts'
  * linear. Events that it has already folded are skipped, so reading twice is harmless; what did not
  * change is shared with the turn before, and if nothing changed the same turn is returned.
  */
-export function foldTurn(turn: Turn, events: readonly TurnEvent[]): Turn {
+export const foldTurn = (turn: Turn, events: readonly TurnEvent[]): Turn =>
+  runToEnd(foldInSteps(turn, events))
+
+/** The same with pauses: a turn may have thousands of calls. */
+export function* foldInSteps(turn: Turn, events: readonly TurnEvent[]): PausableWork<Turn> {
   let draft: TurnDraft | undefined
+  let count = 0
   for (const event of events) {
+    if (++count % eventsAtOnce === 0) yield
     if (event.turnId !== turn.id || event.seq <= (draft?.lastSeq ?? turn.lastSeq)) continue
     draft ??= createTurnDraft(turn)
     draft.lastSeq = event.seq
@@ -38,23 +44,7 @@ export function foldTurn(turn: Turn, events: readonly TurnEvent[]): Turn {
   return draft === undefined ? turn : draft.finish()
 }
 
-/**
- * The same with pauses: a turn may have thousands of calls. Each portion copies the lists that it changes, so a portion is
- * larger than those of other work.
- */
-export function* foldInSteps(turn: Turn, events: readonly TurnEvent[]): PausableWork<Turn> {
-  let folded = turn
-  for (let from = 0; from < events.length; from += eventsAtOnce) {
-    folded = foldTurn(
-      folded,
-      events.length <= eventsAtOnce ? events : events.slice(from, from + eventsAtOnce),
-    )
-    yield
-  }
-  return folded
-}
-
-const eventsAtOnce = 1_000
+const eventsAtOnce = 512
 
 /** The turn with events that are not stored yet: for planning only, never to be shown. */
 export const foldOn = (turn: Turn, events: readonly NewTurnEvent[]): Turn =>
@@ -279,15 +269,7 @@ function changeText(
 }
 
 function addItem(draft: TurnDraft, item: ItemPart): void {
-  const replaced =
-    item.type === 'data' &&
-    item.id !== undefined &&
-    draft.changePart(
-      (part): part is typeof item =>
-        part.type === 'data' && part.name === item.name && part.id === item.id,
-      () => item,
-    )
-  if (!replaced) draft.pushPart(item)
+  if (!(item.type === 'data' && draft.replaceData(item))) draft.pushPart(item)
 }
 
 /** Old data and damaged ledgers may lack the start of a step. */

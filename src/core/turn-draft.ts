@@ -27,13 +27,20 @@ export interface TurnDraft {
   pushPart(part: Part): void
   /** Changes the last part that `fits` accepts; returns false if there is none. */
   changePart<P extends Part>(fits: (part: Part) => part is P, change: (part: P) => P): boolean
+  /** Puts the item in the place of the last one with its name and id; returns false if there is none, or it has no id. */
+  replaceData(item: DataPart): boolean
   findCall(id: CallId): LocatedCall | undefined
   allCalls(): readonly LocatedCall[]
   replaceCall(located: LocatedCall, call: Call): void
   finish(): Turn
 }
 
+type DataPart = Extract<Part, { readonly type: 'data' }>
+
 const fewSteps = 64
+
+/** With the length of the name, because both may contain any character. */
+const dataKey = ({ name, id = '' }: DataPart): string => `${name.length} ${name} ${id}`
 
 function positionsIn(steps: readonly Step[]): ReadonlyMap<CallId, PartPosition> {
   const positions = new Map<CallId, PartPosition>()
@@ -51,6 +58,19 @@ export function createTurnDraft(turn: Turn): TurnDraft {
   const owned = new Map<number, OwnedStep>()
   // Positions of the calls that were added in this run; the others are still where they were before it.
   const added = new Map<CallId, PartPosition>()
+
+  // Built when it is first needed: to search thousands of parts for each event of a run is quadratic (OP7).
+  let data: Map<string, PartPosition> | undefined
+  const dataPositions = (): Map<string, PartPosition> => {
+    if (data !== undefined) return data
+    data = new Map()
+    for (let step = 0; step < steps.length; step++) {
+      for (const [part, one] of partsAt(step).entries()) {
+        if (one.type === 'data' && one.id !== undefined) data.set(dataKey(one), { step, part })
+      }
+    }
+    return data
+  }
 
   const own = (index: number): OwnedStep => {
     let mine = owned.get(index)
@@ -106,7 +126,9 @@ export function createTurnDraft(turn: Turn): TurnDraft {
       const index = steps.length - 1
       const { parts } = own(index)
       parts.push(part)
-      if (part.type === 'call') added.set(part.id, { step: index, part: parts.length - 1 })
+      const position = { step: index, part: parts.length - 1 }
+      if (part.type === 'call') added.set(part.id, position)
+      if (part.type === 'data' && part.id !== undefined) data?.set(dataKey(part), position)
     },
     changePart(fits, change) {
       for (let step = steps.length - 1; step >= 0; step--) {
@@ -119,6 +141,11 @@ export function createTurnDraft(turn: Turn): TurnDraft {
         }
       }
       return false
+    },
+    replaceData(item) {
+      const at = item.id === undefined ? undefined : dataPositions().get(dataKey(item))
+      if (at !== undefined) own(at.step).parts[at.part] = item
+      return at !== undefined
     },
     findCall(id) {
       const at = added.get(id) ?? positionBefore(id)
