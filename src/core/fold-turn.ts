@@ -27,8 +27,9 @@ import { withDefined } from './with-defined.ts'
  * linear. Events that it has already folded are skipped, so reading twice is harmless; what did not
  * change is shared with the turn before, and if nothing changed the same turn is returned.
  */
-export const foldTurn = (turn: Turn, events: readonly TurnEvent[]): Turn =>
-  runToEnd(foldInSteps(turn, events))
+export function foldTurn(turn: Turn, events: readonly TurnEvent[]): Turn {
+  return runToEnd(foldInSteps(turn, events))
+}
 
 /** The same with pauses: a turn may have thousands of calls. */
 export function* foldInSteps(turn: Turn, events: readonly TurnEvent[]): PausableWork<Turn> {

@@ -16,6 +16,7 @@ import { createHandler } from 'holdfast/server'
 import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
+import { commitAppend } from '../../src/store/commit-group.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createRandom, type Random } from '../../src/testing/random.ts'
 import {
@@ -487,6 +488,22 @@ it.each(['sqlite', 'postgres'])(
       ...[true, false, false, false, false],
       ...[true, true],
     ])
+  },
+)
+
+it.each(['sqlite', 'postgres', 'memory'])(
+  '[FK1] of a message and a title of the same time, the message is found first: %s',
+  async (kind) => {
+    const store = await stores[kind]!()
+    const ownerId = parseOwnerId('ann')
+    const threadId = parseThreadId('thread')
+    await store.createThread({ id: threadId, ownerId, title: 'pear pie', at: 5 })
+    const said = { messageId: parseMessageId('m'), role: 'user', at: 5 } as const
+    const parts = [{ type: 'text', text: 'A pear pie.' }] as const
+    const events = [{ type: 'message-added', ...said, parts }] as const
+    await commitAppend(store, { threadId, events, expectedSeq: 0 })
+    const { results } = await openHoldfast(store, createRandom(6)).search({ ownerId, q: 'pear' })
+    expect(results.map(({ messageId }) => messageId)).toEqual(['m', null])
   },
 )
 

@@ -228,6 +228,8 @@ async function readThread(
     const open = new Set<Message['id']>()
     const shown = new Set<Seq>()
     let isRenamed = false
+    // Stored first, so that of a title and a message of the same time the message is found first.
+    texts.set(0, { seq: 0, at: createdAt, words: toSearchWords(title) })
     for (const change of changes.changes) {
       if (change.kind === 'turn') {
         if (!(await add(change.turn))) return false
@@ -246,8 +248,10 @@ async function readThread(
       if (!(await add(message))) return false
     }
     // It may have been renamed after it was looked up: with the title from then it would count as up to date.
-    if (isRenamed) title = (await store.readThread(threadId))?.title ?? title
-    texts.set(0, { seq: 0, at: createdAt, words: toSearchWords(title) })
+    if (isRenamed) {
+      title = (await store.readThread(threadId))?.title ?? title
+      texts.set(0, { seq: 0, at: createdAt, words: toSearchWords(title) })
+    }
     if (!(await storePortion(changes.reached))) return false
     if (from >= changes.seq) return true
   }
