@@ -97,6 +97,7 @@ describe.skipIf(!hasBrowser)('an approval in a browser', () => {
   })
 })
 
+// Needs a browser, as above: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('an approval with several arguments', () => {
   const app = startApp({ config: 'test/e2e/odd-tools.config.ts' })
   const results = (chat: ChatPage) => chat.page.locator('.hf-generic')

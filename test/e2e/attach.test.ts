@@ -149,6 +149,7 @@ describe.skipIf(!hasBrowser)('files in a browser', () => {
   })
 })
 
+// Needs a browser, as above: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('files behind a token', () => {
   const token = 'a-long-and-secret-token'
   const app = startApp({ delayMs: 0, env: { HOLDFAST_TOKEN: token } })
@@ -173,6 +174,7 @@ describe.skipIf(!hasBrowser)('files behind a token', () => {
   })
 })
 
+// Needs a browser, as above: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('files that a tool made', () => {
   const token = 'a-long-and-secret-token'
   const app = startApp({ config: 'test/e2e/odd-tools.config.ts', env: { HOLDFAST_TOKEN: token } })

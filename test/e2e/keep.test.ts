@@ -4,6 +4,7 @@ import { openChat } from './chat-page.ts'
 import { startApp } from './start-app.ts'
 import { chooseAction } from './thread-menu.ts'
 
+// npm has a browser for Linux on x64 alone; elsewhere CHROMIUM names one: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('keeping conversations', () => {
   const app = startApp({ delayMs: 0 })
 

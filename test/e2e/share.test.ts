@@ -121,6 +121,7 @@ describe.skipIf(!hasBrowser)('sharing, in a browser', () => {
   })
 })
 
+// Needs a browser, as above: see `hasBrowser`.
 describe.skipIf(!hasBrowser)('sharing behind a token, in a browser', () => {
   const token = 'a-token-of-ours'
   const app = startApp({ delayMs: 0, env: { HOLDFAST_TOKEN: token } })

@@ -3,6 +3,7 @@ import { isLong } from '../../store/commit-group.ts'
 import { planCommit, type PlannedCommit } from '../../store/plan-commit.ts'
 import type { AppendResult, Store } from '../../store/store.ts'
 import { type Clock, elapsedMs, wait } from '../clock.ts'
+import { createUnansweredRenewals } from './unanswered-renewals.ts'
 
 /**
  * Group commit: everything that is waiting, of all threads of the process, goes into one transaction. While one
@@ -71,13 +72,6 @@ const [firstBusyPauseMs, longestBusyPauseMs] = [20, 500] as const
 const busyLimitMs = 5_000
 /** A fault that has not recurred for this long may be over: only the next write can show it. */
 const faultMemoryMs = 15_000
-/**
- * A renewal without an answer is sent again after this part of its lease, which is renewed every third: so the second
- * attempt, and the third, come before the lease expires.
- */
-const renewalPart = 1 / 5
-/** How many groups of renewals may be in flight apart: each occupies a connection while the database does not respond. */
-const mostApart = 2
 
 export function createCommitter(store: Store, clock: Clock, observer: CommitObserver): Committer {
   let queue: Waiting[] = []
@@ -89,10 +83,6 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
   let fault: { readonly error: HoldfastError; readonly at: number } | null = null
   /** Why the write in flight is being retried; null during the first attempt. */
   let retriedAfter: unknown = null
-  /** Renewals without an answer, and the timer after which they are sent again. */
-  const renewals = new Set<Waiting>()
-  let cancelRenewals: (() => void) | null = null
-  const renewingApart = new Set<Promise<void>>()
   const going = new AbortController()
 
   const close = (waiting: Waiting) => {
@@ -100,9 +90,6 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
     waiting.cancelTimer()
     held.delete(waiting)
     renewals.delete(waiting)
-    if (renewals.size > 0) return
-    cancelRenewals?.()
-    cancelRenewals = null
   }
   const resolve = (waiting: Waiting, result: CommitResult) => {
     close(waiting)
@@ -112,6 +99,7 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
     close(waiting)
     waiting.reject(waiting.isInDoubt ? toDoubt(error) : error)
   }
+  const renewals = createUnansweredRenewals<Waiting>(store, clock, resolve)
 
   const enqueue = (waiting: Waiting) => {
     if (isApart(waiting)) {
@@ -183,34 +171,6 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
     const planned = planCommit({ threadId, events: [], lease: renewal })
     // The run renews its lease from now on, and finds whatever is wrong with it.
     if (!('kind' in planned)) submit(planned, 'run').catch(() => {})
-  }
-
-  /** A renewal may be written twice, so it need not be known what became of the attempt without an answer. */
-  const sendAgainAfter = (ms: number) => {
-    const sendAgain = () => {
-      sendAgainAfter(ms)
-      if (renewingApart.size >= mostApart) return
-      const attempt = renewApart([...renewals]).finally(() => renewingApart.delete(attempt))
-      renewingApart.add(attempt)
-    }
-    cancelRenewals = clock.after(ms, sendAgain, true)
-  }
-
-  /**
-   * A renewal is in no order with the other commits of its run: one that overtakes them changes nothing of theirs, and
-   * one that they overtake is fenced, because the lease has been released or acquired by then; except for a hand-over
-   * (see `submit`).
-   */
-  const renewApart = async (group: readonly Waiting[]) => {
-    try {
-      const results = await store.commit(group.map(({ commit }) => commit))
-      for (const [index, waiting] of group.entries()) {
-        const result = results[index]
-        if (result !== undefined && result.kind !== 'busy') resolve(waiting, result)
-      }
-    } catch {
-      // The attempt in the group goes on, and its result is the writer's.
-    }
   }
 
   const finish = (
@@ -323,16 +283,14 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
       cancelTimer: () => {},
     }
     const renewMs = renewalOf(commit)
-    if (renewMs === 0 && renewingApart.size > 0) {
+    const apart = renewMs === 0 ? renewals.inFlight() : undefined
+    if (apart !== undefined) {
       // A renewal that is stored after the hand-over would make the lease bind again, and where the store sees which
       // processes live, for as long as this one does.
-      void Promise.all(renewingApart).then(() => enqueue(waiting))
+      void apart.then(() => enqueue(waiting))
       return promise
     }
-    if (renewMs !== undefined && renewMs > 0) {
-      renewals.add(waiting)
-      if (cancelRenewals === null) sendAgainAfter(Math.ceil(renewMs * renewalPart))
-    }
+    if (renewMs !== undefined && renewMs > 0) renewals.add(waiting, renewMs)
     if (waiting.isPatient || since === null) enqueue(waiting)
     // Behind a write that is being retried, or gets no response, only runs may wait.
     else if (retriedAfter !== null) reject(waiting, unstoredFault(retriedAfter))

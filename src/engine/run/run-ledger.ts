@@ -17,7 +17,8 @@ import { createEventBuffer } from './event-buffer.ts'
 import { createDeferredNotifications } from './deferred-notifications.ts'
 import type { Hub } from '../follow/hub.ts'
 import { toFrame } from '../follow/live-window.ts'
-import type { NewTurn } from './plan-end.ts'
+import { createOneRenewal } from './one-renewal.ts'
+import type { NextRun, Successor } from './successor.ts'
 
 /**
  * The only way a run writes. `turn` is the fold of committed events, never of pending ones. Other writers may
@@ -85,24 +86,6 @@ export interface StoredPlan {
   /** What the run of the next turn begins with. */
   readonly next: NextRun | null
 }
-export interface NextRun {
-  readonly turn: Turn
-  readonly seq: Seq
-  readonly incarnation: string | undefined
-  readonly fence: number
-  readonly queue: InputQueue
-}
-
-/** Prepares and starts the run of the turn that begins with the end of this one. */
-export interface Successor {
-  /**
-   * The id and trace of the next turn, the same on each call until it is launched or discarded. Null: this process
-   * has no agent that could answer.
-   */
-  prepare(): NewTurn | null
-  launch(next: NextRun): void
-  discard(): void
-}
 
 /** `release`: the run is over, and its lease is released with the commit. */
 export type Finish = 'go-on' | 'release'
@@ -142,9 +125,6 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
   let holdsLease = true
   /** A write that releases the lease, or acquires that of the next turn in its place, is in flight. */
   let isReleasing = false
-  let isHandedOver = false
-  let renewal: Promise<void> | null = null
-  let nextRenewal: Promise<void> | null = null
   let flush: Promise<void> | null = null
   // One write of events at a time: if one fails, the events after it must not be stored without it (LG3). Waiting
   // costs nothing, for the committer has one transaction in flight at a time too.
@@ -288,7 +268,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
 
   // A renewal carries no events: when it fails no event is missing, and the next write may succeed.
   const sendRenewal = async (ms: number): Promise<void> => {
-    if (!holdsLease || (isHandedOver && ms > 0)) return
+    if (!holdsLease) return
     const lease = { kind: 'hold', fence, renewMs: ms } as const
     const planned = planCommit({ threadId, events: [], lease })
     if ('kind' in planned) return
@@ -305,13 +285,6 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     const error = refusal(result)
     if (error instanceof FencedError) broken ??= error
     throw error
-  }
-
-  const startRenewal = (ms: number): Promise<void> => {
-    renewal = sendRenewal(ms).finally(() => {
-      renewal = null
-    })
-    return renewal
   }
 
   /** One commit for all that is submitted in the same tick. */
@@ -388,19 +361,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       return isStored ? { next } : null
     },
 
-    renew(ms) {
-      if (ms === 0) isHandedOver = true
-      if (nextRenewal !== null) return nextRenewal
-      if (renewal === null) return startRenewal(ms)
-      // The one in flight may have read the row before a stop was requested, so a call is never answered by it; and a
-      // renewal that came after the hand-over would undo it.
-      const follow = () => {
-        nextRenewal = null
-        return startRenewal(isHandedOver ? 0 : ms)
-      }
-      nextRenewal = renewal.then(follow, follow)
-      return nextRenewal
-    },
+    renew: createOneRenewal(sendRenewal),
 
     get pending() {
       return buffer.size
