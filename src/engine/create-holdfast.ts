@@ -25,6 +25,7 @@ import {
   toResolveRequest,
 } from './calls/call-requests.ts'
 import { checkBy, checkList, checkNames } from './options/check-names.ts'
+import { createPromptMemory } from './run/prompt-memory.ts'
 import { createCommitter } from './run/committer.ts'
 import { type DecisionResult, decideCalls } from './calls/decide.ts'
 import { createEngine, type LiveRun } from './engine.ts'
@@ -199,6 +200,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     offer,
     emit,
     tracing: options.hooks ?? {},
+    promptMemory: createPromptMemory(),
     holder: options.holder ?? store.holder?.() ?? randomId('holder'),
     newMessageId: (): MessageId => parseMessageId(newId('message')),
     newCallId,

@@ -24,6 +24,7 @@ import type { EngineFiles } from './files/files.ts'
 import type { Hub } from './follow/hub.ts'
 import type { Offer } from './agent/offered-models.ts'
 import { boundHistory, readPromptHistory } from './model/read-history.ts'
+import type { PromptMemory } from './run/prompt-memory.ts'
 import type { EngineOptions } from './options/options.ts'
 import { type StartedRun, startRun } from './run/run.ts'
 import { toFrame } from './follow/live-window.ts'
@@ -110,6 +111,7 @@ export interface EngineParts {
   /** The models and choices that people may select. */
   readonly offer: Offer
   readonly holder: string
+  readonly promptMemory: PromptMemory
   readonly emit: Hooks
   readonly tracing: Tracing
   readonly newMessageId: () => MessageId
@@ -171,12 +173,14 @@ export function createEngine(parts: EngineParts): Engine {
       },
     })
     const { maxOutputChars } = options
-    const history = async () =>
-      options.selectHistory(
+    const history = async () => {
+      const query = { threadId, before: turn.seq, maxOutputChars }
+      const { messages, chars } =
         begin.history === undefined
-          ? await readPromptHistory(store, { threadId, before: turn.seq, maxOutputChars })
-          : boundHistory(begin.history),
-      )
+          ? await readPromptHistory(store, query)
+          : boundHistory(begin.history)
+      return { messages: options.selectHistory(messages), chars }
+    }
     const force = begin.force ?? false
     // A run begins its first step at once, so `turn-started` has to be emitted before it.
     const { trace } = turn

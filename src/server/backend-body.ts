@@ -37,12 +37,13 @@ export async function toBackendBody({ store, body, chat, sdk }: Forwarded): Prom
   // A new turn is what the backend is about to produce, so it is excluded; a continued one is included.
   const live = chat.kind === 'send' ? 'exclude' : 'include'
   const { threadId } = chat
-  const stored = await readHistory(store, { threadId, before: null, live, results: 'bounded' })
+  const query = { threadId, before: null, live, results: 'bounded' } as const
+  const stored = await readHistory(store, query)
   const answered = chat.kind === 'answers' ? await readAnswered(store, chat) : undefined
   const lazyHref = ({ id }: Call) => toCallAddress(threadId, id)
   const pace = createPacer()
   const messages: Json[] = []
-  for (const message of stored) {
+  for (const message of stored.messages) {
     const [shown] = projectMessage(message, format, withDefined({ lazyHref }, { sdk }))
     if (shown !== undefined) messages.push(toSent(shown as unknown as JsonObject, own, answered))
     const pause = pace()

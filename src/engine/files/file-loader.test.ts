@@ -27,7 +27,7 @@ it.each<readonly [string, () => Promise<never>]>([
         ? fail()
         : Promise.resolve({ data: new Uint8Array([1]), mediaType: 'image/png' })
     }
-    const files = createFileLoader(systemClock, new AbortController().signal, fetchFile)
+    const files = createFileLoader(systemClock, new AbortController().signal, { fetchFile })
     await expect(files.download(wanted)).rejects.toThrow('could not be loaded')
     expect(files.missing).toBe(1)
     expect(
@@ -58,7 +58,7 @@ it('[ST3b] a file that never arrives is waited for only until the timeout', asyn
     abortSignal.addEventListener('abort', () => (isTold = true))
     return new Promise(() => {})
   }
-  const files = createFileLoader(clock, new AbortController().signal, fetchFile)
+  const files = createFileLoader(clock, new AbortController().signal, { fetchFile })
   const loading = files.download(wanted.slice(0, 1))
   ring()
   await expect(loading).rejects.toThrow('could not be loaded')
@@ -78,7 +78,7 @@ function createNarrowLoader() {
     return { data: new Uint8Array(40), mediaType: 'image/png' }
   }
   const bounded = Object.assign(fetchFile, { promptBytes: 100 })
-  const files = createFileLoader(systemClock, new AbortController().signal, bounded)
+  const files = createFileLoader(systemClock, new AbortController().signal, { fetchFile: bounded })
   /** As the model is called: again with words in place of what could not be loaded. */
   const send = async (prompt: readonly ModelMessage[]) => {
     for (;;) {

@@ -19,7 +19,7 @@ export interface FetchFile {
 }
 
 /** The most bytes of one file; more is too much for a model, and for the memory of a process that serves others. */
-const mostFileBytes = 25 * 1024 * 1024
+export const mostFileBytes = 25 * 1024 * 1024
 const mostFileMs = 10_000
 /** Files that are loaded at the same time, or whose references are: of those that turn out not to fit, no more are held. */
 const filesAtOnce = 4
@@ -59,11 +59,19 @@ export interface FileLoader {
   readonly missing: number
 }
 
+export interface FileLoaderOptions {
+  /** @default `fetchRemote` */
+  readonly fetchFile?: FetchFile
+  /** @default no file has an id at its provider */
+  readonly referTo?: ReferTo
+  /** Called with the bytes that the files of a prompt have in it, once they are loaded. @default nothing is called */
+  readonly onLoaded?: (bytes: number) => void
+}
+
 export function createFileLoader(
   clock: Clock,
   signal: AbortSignal,
-  fetchFile: FetchFile = fetchRemote,
-  referTo?: ReferTo,
+  { fetchFile = fetchRemote, referTo, onLoaded }: FileLoaderOptions = {},
 ): FileLoader {
   /** Of files that are not sent at each of their uses: at how many, the newest. 0: the file is missing. */
   const sendable = new Map<string, number>()
@@ -114,6 +122,8 @@ export function createFileLoader(
       }),
       mostBytes,
     )
+    const bytesOf = (href: string) => fitting.get(href)?.data.byteLength ?? 0
+    onLoaded?.([...planned].reduce((sum, [href, count]) => sum + count * bytesOf(href), 0))
     for (const [href, wanted] of Map.groupBy(uses, (url) => url.href)) {
       const most = planned.get(href) ?? 0
       if (most < wanted.length) limitUses(href, most)
@@ -207,6 +217,7 @@ export function createFileLoader(
       const refusal = refusalOf(error)
       if (refusal === undefined) return false
       const urls = messages.flatMap(remoteFilesOf).filter((url) => sendable.get(toHref(url)) !== 0)
+      if (urls.length === 0) return false
       const named = urls.filter((url) => refusal.includes(url))
       const blamed = named.length > 0 ? named : aboutFiles.test(refusal) ? urls : []
       for (const url of blamed) limitUses(toHref(url), 0)
@@ -226,13 +237,16 @@ const fromLast = <Item, Result>(items: readonly Item[], map: (item: Item) => Res
   items.toReversed().map(map).reverse()
 
 const aboutFiles =
-  /(download|fetch|retriev|load|access)\w*.{0,60}(image|file|url|media|document)|(image|file|url|media|document).{0,60}(download|fetch|retriev|load|access|unreachable)/i
+  /(?:download|fetch|retriev|load|access).{0,60}(?:image|file|url|media|document)|(?:image|file|url|media|document).{0,60}(?:download|fetch|retriev|load|access|unreachable)/i
+/** Of a refusal, what is read: a provider may repeat the whole request in it. */
+const mostRefusalChars = 10_000
 
 /** The provider's text, if it refused the request as malformed. */
 function refusalOf(error: unknown): string | undefined {
   if (!APICallError.isInstance(error)) return undefined
   const { statusCode = 0, message, responseBody = '' } = error
-  return [400, 404, 415, 422].includes(statusCode) ? `${message} ${responseBody}` : undefined
+  if (![400, 404, 415, 422].includes(statusCode)) return undefined
+  return `${message.slice(0, mostRefusalChars)} ${responseBody.slice(0, mostRefusalChars)}`
 }
 
 type Content = Exclude<ModelMessage['content'], string>[number]

@@ -9,7 +9,7 @@ import {
   type UserPart,
 } from '../../core/message.ts'
 import { inAcceptedTypes } from './accepted-files.ts'
-import { type FetchFile, fetchRemote } from './file-loader.ts'
+import { type FetchFile, fetchRemote, mostFileBytes } from './file-loader.ts'
 import type { ProviderReference } from './file-options.ts'
 import { missingFileText } from './file-texts.ts'
 import type { EngineFiles } from './files.ts'
@@ -67,15 +67,24 @@ export function createPromptFiles(files: EngineFiles, ownerId: OwnerId) {
     return url
   }
 
-  /** How many of its newest uses each file may have in the prompt; one without an entry is gone, or too far back. */
-  const planUses = async (named: readonly FileId[]): Promise<Map<FileId, number>> => {
+  /**
+   * How many of its newest uses each file may have in the prompt, and the bytes of all of them; a file without an entry is gone,
+   * or too far back.
+   */
+  const planUses = async (
+    named: readonly FileId[],
+  ): Promise<{ readonly uses: Map<FileId, number>; readonly bytes: number }> => {
     const uses: FileUse[] = []
     for (const key of named.slice(-mostPromptFiles).reverse()) {
       const record = await recordOf(key)
       if (record !== null) uses.push({ key, bytes: record.bytes })
     }
     const fitting = planFileUses(uses, files.maxBytesPerMessage)
-    return new Map(uses.map(({ key }) => [key, fitting.get(key) ?? 0]))
+    const sizes = new Map(uses.map(({ key, bytes }) => [key, bytes]))
+    return {
+      uses: new Map(uses.map(({ key }) => [key, fitting.get(key) ?? 0])),
+      bytes: [...sizes].reduce((sum, [key, bytes]) => sum + (fitting.get(key) ?? 0) * bytes, 0),
+    }
   }
 
   /** The parts of the messages from the last to the first, as the uses of the plan are counted down. */
@@ -123,7 +132,7 @@ export function createPromptFiles(files: EngineFiles, ownerId: OwnerId) {
       })),
     })
     return async (message: Message): Promise<Message> => {
-      if (filesNamedBy(message).length === 0) return message
+      if (!filePartsOf(message).some(fileNamedBy)) return message
       return isTurn(message) ? toTurn(message) : toUserMessage(message)
     }
   }
@@ -134,16 +143,27 @@ export function createPromptFiles(files: EngineFiles, ownerId: OwnerId) {
   }
 
   return {
-    /** The messages, of which the last is the turn, with addresses and bytes that its model can be sent. */
-    async resolve(all: readonly Message[]): Promise<readonly Message[]> {
+    /** The messages of a prompt, of which the last is the turn, before any file of them is loaded. */
+    async plan(all: readonly Message[]): Promise<PlannedFiles> {
       const last = all.at(-1)
       const choices = last !== undefined && isTurn(last) ? last.choices : undefined
       // If the host application cannot tell now, no file is left out: the provider decides.
       const accepts = await files.acceptsOf?.(ownerId, choices).catch(() => undefined)
       const messages = inAcceptedTypes(all, accepts)
-      const named = messages.flatMap(filesNamedBy)
-      if (named.length === 0) return messages
-      return fromLast(messages, createResolver(await planUses(named)))
+      const parts = messages.flatMap(filePartsOf)
+      const { uses, bytes } = await planUses(parts.flatMap((part) => fileNamedBy(part) ?? []))
+      const linked = parts.filter(isLinked).length * mostFileBytes
+      return {
+        bytes: Math.min(bytes + linked, files.maxBytesPerMessage),
+        resolve: async () =>
+          parts.length === 0 ? messages : fromLast(messages, createResolver(uses)),
+      }
+    },
+    /** The bytes of the files of answers that the prompts of this run contain. */
+    get inlineBytes(): number {
+      let bytes = 0
+      for (const url of inline.values()) bytes += url?.length ?? 0
+      return bytes
     },
     /** The provider's own id of what stands under an address, where the host gives one. */
     refer: async (
@@ -161,6 +181,13 @@ export function createPromptFiles(files: EngineFiles, ownerId: OwnerId) {
     },
     fetch: Object.assign(fetchFile, { promptBytes: files.maxBytesPerMessage }),
   }
+}
+
+export interface PlannedFiles {
+  /** The most bytes that its files have in the prompt. */
+  readonly bytes: number
+  /** The messages with addresses and bytes that their model can be sent. */
+  resolve(): Promise<readonly Message[]>
 }
 
 /** One after the other, from the last to the first: what is awaited at the same time is held at the same time. */
@@ -199,11 +226,14 @@ function withMissingAsText(parts: readonly Part[]): readonly Part[] {
   ]
 }
 
-/** One id for each use, oldest first. */
-function filesNamedBy(message: Message): readonly FileId[] {
-  const named = (part: UserPart | Part): FileId | readonly FileId[] =>
-    part.type === 'steering' ? part.parts.flatMap(named) : (fileNamedBy(part) ?? [])
+/** Each use of a file, oldest first. */
+function filePartsOf(message: Message): readonly FilePart[] {
+  const own = (part: UserPart | Part): readonly FilePart[] =>
+    part.type === 'steering' ? part.parts.flatMap(own) : isFile(part) ? [part] : []
   return isTurn(message)
-    ? message.steps.flatMap(({ parts }) => parts.flatMap(named))
-    : message.parts.flatMap(named)
+    ? message.steps.flatMap(({ parts }) => parts.flatMap(own))
+    : message.parts.flatMap(own)
 }
+
+/** At an address of the network: loaded where the model does not fetch it itself. */
+const isLinked = ({ type, url }: FilePart): boolean => type === 'file' && /^https?:/i.test(url)

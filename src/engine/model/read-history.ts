@@ -14,6 +14,12 @@ export interface HistoryQuery extends Pick<PageQuery, 'threadId' | 'before' | 'l
   readonly shorten?: (message: Message) => Message
 }
 
+/** A history, and its size in the unit of `longestHistoryChars`. */
+export interface BoundedHistory {
+  readonly messages: readonly Message[]
+  readonly chars: number
+}
+
 /**
  * The newest messages of a thread within `longestHistory` and `longestHistoryChars`, oldest first. Read in pages, so that the
  * history of one thread does not block the process, and of what is beyond the limits one message at most is read (OP7).
@@ -21,7 +27,7 @@ export interface HistoryQuery extends Pick<PageQuery, 'threadId' | 'before' | 'l
 export async function readHistory(
   store: Store,
   { threadId, before, live, results, shorten = (message) => message }: HistoryQuery,
-): Promise<readonly Message[]> {
+): Promise<BoundedHistory> {
   const history = createHistory()
   let leftOut: MessageId | null = null
   for (let from = before; ;) {
@@ -39,7 +45,7 @@ export async function readHistory(
     if (!isWithin || !page.hasMore || from === null || history.length === longestHistory) break
     await setImmediate()
   }
-  return history.messages()
+  return history.bounded()
 }
 
 /** The history of a prompt, with results as the model is sent them. */
@@ -50,16 +56,16 @@ export function readPromptHistory(
     before,
     maxOutputChars,
   }: { readonly threadId: ThreadId; readonly before: Seq | null; readonly maxOutputChars: number },
-): Promise<readonly Message[]> {
+): Promise<BoundedHistory> {
   const shorten = (message: Message) => withCutResults(message, maxOutputChars)
   return readHistory(store, { threadId, before, live: 'include', results: 'full', shorten })
 }
 
 /** The newest of these messages that are within the limits of a history; oldest first, as they are given. */
-export function boundHistory(messages: readonly Message[]): readonly Message[] {
+export function boundHistory(messages: readonly Message[]): BoundedHistory {
   const history = createHistory()
   messages.toReversed().every((message) => history.add(message))
-  return history.messages()
+  return history.bounded()
 }
 
 /**
@@ -83,7 +89,7 @@ function createHistory() {
       kept.push(message)
       return true
     },
-    messages: (): readonly Message[] => kept.toReversed(),
+    bounded: (): BoundedHistory => ({ messages: kept.toReversed(), chars }),
   }
 }
 

@@ -48,7 +48,7 @@ export async function readModelMessages(
   threadId: ThreadId,
 ): Promise<ModelMessage[]> {
   const { maxOutputChars } = options
-  const messages = await readPromptHistory(store, { threadId, before: null, maxOutputChars })
+  const { messages } = await readPromptHistory(store, { threadId, before: null, maxOutputChars })
   return projectPrompt(options.selectHistory(messages), {
     isDeferred: (agents.fixed?.toolbox ?? noToolbox).isDeferred,
     approvals: 'sdk',

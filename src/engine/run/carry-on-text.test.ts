@@ -209,4 +209,19 @@ describe('[AG8] the text of a new attempt, after the shown text', () => {
       { kind: 'continues', drop: same.length },
     ])
   })
+
+  test.each([
+    ['white space, then a word', `${'\n '.repeat(200_000)}x`, { kind: 'continues', drop: 0 }],
+    ['lines that end', `${'.\n'.repeat(200_000)}x`, { kind: 'continues', drop: 0 }],
+    ['white space at its end', `x.${'\n '.repeat(200_000)}`, { kind: 'continues', drop: 0 }],
+  ] as const)('[OP7] a shown text of %s takes linear time', (_, shown, verdict) => {
+    const matcher = createCarryOnMatcher({ shown, isPrefixed: false })
+    expect(matcher.add('y')).toEqual(verdict)
+  })
+
+  test('[OP7] white space that comes piece by piece takes linear time', () => {
+    const matcher = createCarryOnMatcher({ shown: 'Hello wor', isPrefixed: false })
+    for (let count = 0; count < 200_000; count++) expect(matcher.add(' ')).toBeNull()
+    expect(matcher.add('Good')).toEqual({ kind: 'diverges' })
+  })
 })

@@ -48,6 +48,8 @@ export function createCarryOnMatcher({ shown, isPrefixed }: CarryOnOptions): Car
     ...Array.from({ length: Math.max(0, known.length - firstOfEnd) }, (_, at) => firstOfEnd + at),
   ]
   let received = ''
+  /** Whether it is not known yet how the received text begins. */
+  let isOpening = true
   let length = 0
   /** The longest prefix of `received` that is a suffix of the shown text. */
   let overlap = 0
@@ -65,7 +67,7 @@ export function createCarryOnMatcher({ shown, isPrefixed }: CarryOnOptions): Car
 
   const verdict = (): CarryOnVerdict => {
     if (overlap > 0 && overlap >= fewest) return { kind: 'continues', drop: dropOf(overlap) }
-    const most = ended.test(shown) ? mostSharedBeginning : mostSharedInSentence
+    const most = hasEnded(shown) ? mostSharedBeginning : mostSharedInSentence
     if (shared >= Math.min(most, Math.ceil(known.length / 2))) return { kind: 'diverges' }
     return isPrefixed || readsOn(shown, received)
       ? { kind: 'continues', drop: dropOf(0) }
@@ -76,7 +78,7 @@ export function createCarryOnMatcher({ shown, isPrefixed }: CarryOnOptions): Car
   const dropOf = (chars: number): number => {
     let at = 0
     for (let left = chars; left > 0; at++) if (!isBlank(received[at] ?? '')) left--
-    const shownSpace = /\s*$/.exec(shown)?.[0] ?? ''
+    const shownSpace = shown.slice(shown.trimEnd().length)
     const space = /^\s*/.exec(received.slice(at))?.[0] ?? ''
     if (shownSpace.startsWith(space)) return at + space.length
     return at + (space.startsWith(shownSpace) ? shownSpace.length : 0)
@@ -85,11 +87,12 @@ export function createCarryOnMatcher({ shown, isPrefixed }: CarryOnOptions): Car
   return {
     add(text) {
       received += text
+      isOpening &&= opening.test(text)
       for (const char of squeeze(text).split('')) {
         // Once no candidate position is left, further text is new and need not be compared.
         if (live.length > 0) advance(char)
       }
-      return live.length > 0 || opening.test(received) ? null : verdict()
+      return live.length > 0 || isOpening ? null : verdict()
     },
     finish() {
       // The attempt contained only what was already shown, or nothing.
@@ -103,8 +106,13 @@ export function createCarryOnMatcher({ shown, isPrefixed }: CarryOnOptions): Car
 const squeeze = (text: string): string => text.replaceAll(/\s+/g, '')
 const isBlank = (char: string): boolean => /^\s$/.test(char)
 
-/** The end of a sentence or a line, with the closing punctuation after it. */
-const ended = /[.!?…:;。！？：；]["'”’»)\]*_`]*\s*$|(?:^|\n)[\s"'“‘«([*_`#>|\d.-]*$/
+/** The end of a sentence, with the closing punctuation after it. */
+const sentenceEnd = /[.!?…:;。！？：；]["'”’»)\]*_`]*$/
+/** A line without a word. */
+const bareLine = /^[\s"'“‘«([*_`#>|\d.-]*$/
+/** At the end of a sentence or a line. In linear time: no expression here may try white space from each of its places. */
+const hasEnded = (text: string): boolean =>
+  sentenceEnd.test(text.trimEnd()) || bareLine.test(text.slice(text.lastIndexOf('\n') + 1))
 /** Characters before the first word of a sentence, a heading or a list: they do not show yet how it begins. */
 const opening = /^[\s"'“‘«([*_`#>-]*$/
 const begun = /^[\s"'“‘«([*_`#>-]*\p{Lu}/u
@@ -114,4 +122,4 @@ const begun = /^[\s"'“‘«([*_`#>-]*\p{Lu}/u
  * the shown one had not ended: both together would be nonsense.
  */
 const readsOn = (shown: string, received: string): boolean =>
-  ended.test(shown) || !begun.test(received)
+  hasEnded(shown) || !begun.test(received)

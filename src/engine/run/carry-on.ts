@@ -15,13 +15,20 @@ export interface CarryOnTarget {
 }
 
 /**
+ * What is held besides a repetition of the shown text, each character and each part as one: the limits of an answer count
+ * what is delivered, so nothing else ends a model that thinks, or says nothing but white space, for ever (ST4a).
+ */
+const mostHeld = 100_000
+
+/**
  * Wraps the consumer of the parts when a broken-off answer is requested again. Parts are held back until it is
  * known whether they continue the shown text (AG8); then exactly the characters that were shown before are dropped.
  */
 export function createCarryOn(target: CarryOnTarget): OnPart {
-  const { onPart } = target
+  const { onPart, shown } = target
   const matcher = createCarryOnMatcher(target)
   const held: ModelPart[] = []
+  let heldSize = 0
   let isDecided = false
 
   const release = async (verdict: CarryOnVerdict): Promise<PartResult> => {
@@ -35,11 +42,12 @@ export function createCarryOn(target: CarryOnTarget): OnPart {
   return (part) => {
     if (isDecided) return onPart(part)
     held.push(part)
-    if (part.type === 'text-delta') {
-      const verdict = matcher.add(part.text)
-      return verdict === null ? 'more' : release(verdict)
-    }
-    return isSilent(part) ? 'more' : release(matcher.finish())
+    heldSize +=
+      1 + (part.type === 'text-delta' || part.type === 'reasoning-delta' ? part.text.length : 0)
+    const verdict = part.type === 'text-delta' ? matcher.add(part.text) : null
+    if (verdict !== null) return release(verdict)
+    const mayRepeat = part.type === 'text-delta' || isSilent(part)
+    return mayRepeat && heldSize <= 2 * shown.length + mostHeld ? 'more' : release(matcher.finish())
   }
 }
 

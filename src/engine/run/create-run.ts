@@ -15,7 +15,9 @@ import { createModelList, namesOf } from '../model/model-list.ts'
 import { noModel } from '../agent/no-model.ts'
 import type { EngineOptions } from '../options/options.ts'
 import { createStepPreparer } from '../model/prepare-call.ts'
+import type { BoundedHistory } from '../model/read-history.ts'
 import { createPromptFiles } from '../files/prompt-files.ts'
+import type { PromptMemory, RunMemory } from './prompt-memory.ts'
 import type { Run } from './run-context.ts'
 import type { RunLedger } from './run-ledger.ts'
 import { createRunLifecycle, type PreparedCall } from './run-lifecycle.ts'
@@ -31,7 +33,8 @@ export interface RunParts {
   readonly clock: Clock
   readonly hooks: RunHooks
   /** The messages before the turn, oldest first. */
-  readonly history: () => Promise<readonly Message[]>
+  readonly history: () => Promise<BoundedHistory>
+  readonly promptMemory: PromptMemory
   readonly newCallId: () => CallId
   /** A person asked to continue a turn that had ended: the run begins with a step. */
   readonly force: boolean
@@ -40,6 +43,7 @@ export interface RunParts {
 /** What exists of a run before its agent is resolved: enough to end the turn. */
 export interface BegunRun extends RunParts {
   readonly failureTexts: FailureTexts
+  readonly memory: RunMemory
   readonly signal: AbortSignal
   readonly isLeaving: Run['isLeaving']
   readonly handOver: Run['handOver']
@@ -61,14 +65,13 @@ async function resolveAgent(begun: BegunRun): Promise<TurnAgent> {
 
 /** Builds the context that one run works with. */
 export function createRun(parts: BegunRun, agent: TurnAgent): Run {
-  const { ledger, options, signal, place } = parts
+  const { ledger, options, signal, place, memory } = parts
   const own = createPromptFiles(parts.files, place.ownerId)
-  const loader = createFileLoader(
-    parts.clock,
-    signal,
-    own.fetch,
-    parts.files.reference === undefined ? undefined : own.refer,
-  )
+  const loader = createFileLoader(parts.clock, signal, {
+    fetchFile: own.fetch,
+    onLoaded: (bytes) => memory.countFiles(bytes + own.inlineBytes),
+    ...(parts.files.reference === undefined ? {} : { referTo: own.refer }),
+  })
   let prompt: ModelMessage[] = []
   let history: readonly Message[] | undefined
   let prepared: PreparedCall | undefined
@@ -81,13 +84,15 @@ export function createRun(parts: BegunRun, agent: TurnAgent): Run {
     maxRetries: agent.maxRetries ?? options.modelRetries,
   })
   const promptOf = async (turn: Turn): Promise<ModelMessage[]> => {
-    history ??= await parts.history()
+    history ??= (await memory.readHistory(parts.history)).messages
     const how = {
       isDeferred: agent.toolbox.isDeferred,
       maxOutputChars: options.maxOutputChars,
       continueText: continueTextOf(),
     }
-    const messages = await own.resolve([...history, turn])
+    const prompt = await own.plan([...history, turn])
+    if (prompt.bytes > 0) await memory.holdFiles(prompt.bytes)
+    const messages = await prompt.resolve()
     return projectPrompt(messages, how) as ModelMessage[]
   }
   const continueTextOf = (): ContinueText => {

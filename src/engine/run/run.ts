@@ -9,7 +9,7 @@ import type { Turn, TurnEnding } from '../../core/message.ts'
 import { planTurnEnd } from '../../core/plan-turn-end.ts'
 import type { InputQueue } from '../../core/queued-input.ts'
 import { withDefined } from '../../core/with-defined.ts'
-import { nextTick } from '../clock.ts'
+import { nextTick, unlessAbandoned } from '../clock.ts'
 import { agentOf, type BegunRun, createRun, type RunParts } from './create-run.ts'
 import { endRun } from './end-run.ts'
 import { createFailureTexts } from './failure-texts.ts'
@@ -54,6 +54,7 @@ export function startRun(parts: RunParts): StartedRun {
   }
   const { signal } = controller
   const { place, hooks, options } = parts
+  const memory = parts.promptMemory.open(place.ownerId, signal)
   const failureTexts = createFailureTexts(place, options.errorText, (where, error) =>
     hooks.failed(where, error),
   )
@@ -62,6 +63,7 @@ export function startRun(parts: RunParts): StartedRun {
   const begun: BegunRun = {
     ...parts,
     failureTexts,
+    memory,
     signal,
     isLeaving: () => isLeaving,
     handOver: () => interrupt({ kind: 'hand-over' }),
@@ -77,40 +79,60 @@ export function startRun(parts: RunParts): StartedRun {
     },
     // Whoever began the run, by a message or a decision, gets the answer that it is stored before the run does anything
     // else.
-    done: nextTick().then(() => drive(begun, () => interruption)),
+    done: nextTick()
+      .then(() => drive(begun, () => interruption))
+      .finally(() => memory.release()),
   }
 }
+
+/**
+ * How long a run that is interrupted waits for what it has called. Everything of our own ends at once; a function of the host
+ * application may never return, and would keep everybody waiting who stops the turn or closes the server (ST1). What it does
+ * afterwards changes nothing: no write of a run is stored after its end.
+ */
+const interruptedMs = 2_000
 
 /**
  * Works until the turn waits or ends. On every outcome, errors included, the end of the turn is committed if this
  * run still holds the lease.
  */
 async function drive(begun: BegunRun, interruption: () => Interruption | null): Promise<void> {
+  const { clock, signal, ledger } = begun
+  const patiently = <Value>(called: Promise<Value>) =>
+    unlessAbandoned(clock, interruptedMs, signal, called)
   let lifecycle: RunLifecycle | undefined
-  try {
+  const goOn = async () => {
     const agent = await agentOf(begun)
     begun.onAgent(agent)
     const run = createRun(begun, agent)
     lifecycle = run.lifecycle
     await lifecycle.started(run.initialPrompt)
-    const done = await work(run, begun.force)
+    return work(run, begun.force)
+  }
+  /** Tells the listeners of the host application, which may never return either. */
+  const tell = async (telling: Promise<void> | undefined) => {
+    if (telling !== undefined) await patiently(telling)
+  }
+  try {
+    const result = await patiently(goOn())
+    const done = result === 'abandoned' ? null : result
     const reason = done === 'ended' ? null : interruption()
     if (reason !== null) await interrupted(begun, reason)
     else if (done !== 'ended' && done !== null) await end(begun, done)
-    if (reason?.kind === 'stop') await lifecycle.stopped(begun.ledger.turn)
-    else if (reason === null && done !== null) await lifecycle.ended(begun.ledger.turn)
-    else await lifecycle.left(begun.ledger.turn)
+    if (reason?.kind === 'stop') await tell(lifecycle?.stopped(ledger.turn))
+    else if (reason === null && done !== null) await tell(lifecycle?.ended(ledger.turn))
+    else await tell(lifecycle?.left(ledger.turn))
   } catch (thrown) {
     const error = toReadableThrown(thrown)
     if (error instanceof FencedError) {
       begun.hooks.turnLost()
-      return lifecycle?.left(begun.ledger.turn)
+      return tell(lifecycle?.left(ledger.turn))
     }
     const reason = interruption() ?? { kind: 'fault', error }
     await failed(begun, reason)
-    if (reason.kind === 'fault') await lifecycle?.failed(error)
-    else if (reason.kind === 'stop') await lifecycle?.stopped(begun.ledger.turn)
-    else await lifecycle?.left(begun.ledger.turn)
+    if (reason.kind === 'fault') await tell(lifecycle?.failed(error))
+    else if (reason.kind === 'stop') await tell(lifecycle?.stopped(ledger.turn))
+    else await tell(lifecycle?.left(ledger.turn))
   }
 }
 

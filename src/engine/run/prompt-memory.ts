@@ -1,0 +1,70 @@
+import { type BudgetLimits, createFairBudget, type Share } from '../../core/fair-budget.ts'
+import type { OwnerId } from '../../core/ids.ts'
+import { longestHistoryChars } from '../options/options.ts'
+
+/** What the prompts of one owner's runs, and of all runs of this process, may hold at once. */
+export interface PromptLimits {
+  readonly historyChars: BudgetLimits
+  readonly fileBytes: BudgetLimits
+}
+
+const mebi = 1_048_576
+/** Of the largest prompts an owner has a few at once; of usual ones, as many as `runsPerOwner` allows. */
+const promptLimits: PromptLimits = {
+  historyChars: { perKey: 128 * mebi, ofAll: 256 * mebi },
+  fileBytes: { perKey: 256 * mebi, ofAll: 512 * mebi },
+}
+
+/**
+ * The memory of prompts. A run holds its history and its files until it ends, so the number of runs and the size of their
+ * prompts decide together what a process needs. An owner's further runs wait until there is room; the first one never waits
+ * (OP7).
+ */
+export interface PromptMemory {
+  open(ownerId: OwnerId, signal: AbortSignal): RunMemory
+}
+
+/** What one run holds. It waits once for its history and then once for its files, so no two runs wait for one another. */
+export interface RunMemory {
+  /** Waits for room for the largest history, reads, and holds what was read. */
+  readHistory<Read extends { readonly chars: number }>(read: () => Promise<Read>): Promise<Read>
+  /** Waits for room for the bytes of all files of the prompt; in later steps, only counts them. */
+  holdFiles(bytes: number): Promise<void>
+  /** The bytes that were loaded. */
+  countFiles(bytes: number): void
+  /** Gives everything back. */
+  release(): void
+}
+
+export function createPromptMemory(limits: PromptLimits = promptLimits): PromptMemory {
+  const histories = createFairBudget(limits.historyChars)
+  const files = createFairBudget(limits.fileBytes)
+  return {
+    open(ownerId, signal) {
+      let history: Promise<Share> | undefined
+      let file: Promise<Share> | undefined
+      const use = (share: Promise<Share> | undefined, work: (share: Share) => void) => {
+        share?.then(work, () => undefined)
+      }
+      return {
+        async readHistory(read) {
+          history ??= histories(ownerId, longestHistoryChars, signal)
+          const share = await history
+          const found = await read()
+          share.resize(found.chars)
+          return found
+        },
+        async holdFiles(bytes) {
+          const isFirst = file === undefined
+          file ??= files(ownerId, bytes, signal)
+          const share = await file
+          if (!isFirst) share.resize(bytes)
+        },
+        countFiles: (bytes) => use(file, (share) => share.resize(bytes)),
+        release() {
+          for (const share of [history, file]) use(share, (held) => held.release())
+        },
+      }
+    },
+  }
+}
