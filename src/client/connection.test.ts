@@ -66,6 +66,7 @@ const table: Readonly<Record<keyof typeof states, Row>> = {
   backing: unmoved(same, { started: connecting(3) }),
   offline: unmoved(same, { started: connecting(1) }),
   first: unmoved(same, {
+    started: connecting(0),
     opened: live(0),
     lost: backingOff(1, 250),
     lostAfterUse: backingOff(1, 250),
@@ -74,6 +75,7 @@ const table: Readonly<Record<keyof typeof states, Row>> = {
     refused,
   }),
   third: unmoved(same, {
+    started: connecting(2),
     opened: live(2),
     lost: backingOff(3, 1_000),
     lostAfterUse: backingOff(1, 250),
@@ -82,6 +84,7 @@ const table: Readonly<Record<keyof typeof states, Row>> = {
     refused,
   }),
   live: unmoved(same, {
+    started: connecting(2),
     lost: backingOff(3, 1_000),
     lostAfterUse: backingOff(1, 250),
     toldToWait: backingOff(3, 31_000),

@@ -107,6 +107,8 @@ function afterTrouble(
     case 'refused':
       return step({ status: 'refused', code: input.code }, { type: 'stop' })
     case 'started':
+      // Another connection takes the place of this one. If nothing happened here, the new one would never be opened.
+      return connectNow(connection.attempt)
     case 'opened':
       return stay(connection)
     default:

@@ -59,10 +59,13 @@ export async function followThread(options: FollowOptions, signal: AbortSignal):
     let frames = 0
     try {
       for await (const event of readSse(untilAborted(body, either), onReceived)) {
+        // Another connection may have begun: what this one still delivers need not belong to the view any more (RS9).
+        if (signal.aborted) break
         const outcome = receive(event, options)
         if (outcome === 'applied') frames++
-        if (outcome === 'stale') place = 'stale'
-        if (outcome === 'stale' || signal.aborted) break
+        if (outcome !== 'stale') continue
+        place = 'stale'
+        break
       }
     } catch {
       // The connection broke: what arrived before is valid, and the rest comes with the next connection.

@@ -3,6 +3,7 @@ import type { Json } from '../core/json.ts'
 import type { Message } from '../core/message.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import { type ApiOptions, apiRules, createApi } from './api.ts'
+import type { Connection } from './connection.ts'
 import { createExternalStore } from './external-store.ts'
 import type { ThreadClient, ThreadSnapshot } from './thread-snapshot.ts'
 
@@ -50,6 +51,9 @@ export function createSharedThreadClient(options: SharedThreadClientOptions): Sh
   let cursor: string | null = null
   let sharedAt: string | null = null
   let isRead = false
+  let isWatched = false
+  /** The first read, while it is in flight. There is one at a time: each would add its messages. */
+  let reading: AbortController | null = null
 
   const readPage = (from: string | null, signal?: AbortSignal): Promise<SharedPage> => {
     const edge = from === null ? '' : `&cursor=${encodeURIComponent(from)}`
@@ -63,11 +67,14 @@ export function createSharedThreadClient(options: SharedThreadClientOptions): Sh
       ...{ connection: { status: 'idle' }, choices: null, pinned: false, archived: false },
     },
     () => {
-      const controller = new AbortController()
-      if (!isRead) void readFirst(controller.signal)
-      return () => controller.abort()
+      isWatched = true
+      void readFirst()
+      return leave
     },
   )
+
+  const showConnection = (connection: Connection) =>
+    store.update((snapshot) => ({ ...snapshot, connection }))
 
   const add = (page: SharedPage, change: Partial<ThreadSnapshot>) => {
     cursor = page.nextCursor
@@ -81,17 +88,33 @@ export function createSharedThreadClient(options: SharedThreadClientOptions): Sh
     }))
   }
 
-  const readFirst = async (signal: AbortSignal) => {
-    store.update((snapshot) => ({ ...snapshot, connection: { status: 'connecting', attempt: 0 } }))
+  const readFirst = async () => {
+    if (isRead || !isWatched || reading !== null) return
+    const own = new AbortController()
+    reading = own
+    showConnection({ status: 'connecting', attempt: 0 })
     try {
-      const page = await readPage(null, signal)
+      const page = await readPage(null, own.signal)
+      if (own.signal.aborted) return
+      reading = null
       isRead = true
       add(page, { status: 'ready', connection: { status: 'idle' } })
     } catch (error) {
-      if (signal.aborted) return
-      const code = error instanceof ApiError ? error.code : 'unreachable'
-      store.update((snapshot) => ({ ...snapshot, connection: { status: 'refused', code } }))
+      if (own.signal.aborted) return
+      reading = null
+      showConnection({
+        status: 'refused',
+        code: error instanceof ApiError ? error.code : 'unreachable',
+      })
     }
+  }
+
+  const leave = () => {
+    isWatched = false
+    if (reading === null) return
+    reading.abort()
+    reading = null
+    showConnection({ status: 'idle' })
   }
 
   const refuse = async (): Promise<never> => {
@@ -114,9 +137,7 @@ export function createSharedThreadClient(options: SharedThreadClientOptions): Sh
       const path = `${base}/tool-calls/${encodeURIComponent(callId)}`
       return (await api.get<{ readonly result: Json }>(path)).result
     },
-    reconnect() {
-      if (!isRead) void readFirst(new AbortController().signal)
-    },
+    reconnect: () => void readFirst(),
     discard: () => {},
     restore: () => {},
     choose: () => {},

@@ -177,45 +177,46 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
     return api.get<LedgerPage>(path, signal)
   }
 
-  const loadNewest = async (isStale: boolean, signal: AbortSignal) => {
-    // A loaded view is a place to follow from: a returning subscriber sees it at once, and then the rest.
-    if (view.seq > 0 && !isStale && view.outdatedAt === undefined) return
+  const readNewest = async (limit: number, signal?: AbortSignal) => {
     const [head, page] = await Promise.all([
       api.get<ThreadHead>(base, signal),
-      readPage(null, signal),
+      readPage(null, signal, limit),
     ])
     // A change of the thread between the two reads is in neither, and comes with no frame.
-    const thread = head.seq < page.seq ? await api.get<ThreadHead>(base, signal) : head
-    const { title, pinned, archived, forkedFrom } = thread
+    return { page, head: head.seq < page.seq ? await api.get<ThreadHead>(base, signal) : head }
+  }
+
+  const replaceView = (next: ThreadView, nextCursor: string | null, { forkedFrom }: ThreadHead) => {
     readings++
-    view = {
-      ...windowOf(page.seq, page.results.toReversed(), page.nextCursor),
-      queue: parseShownQueue(page.queue),
-      ...{ pinned, archived },
-    }
+    view = next
+    cursor = nextCursor
+    show({ status: 'ready', ...(forkedFrom === undefined ? {} : { forkedFrom }) })
+  }
+
+  const loadNewest = async (isStale: boolean, signal: AbortSignal) => {
+    // A loaded view is a place to follow from: a returning subscriber sees it at once, and then the rest.
+    const isLoaded = () => view.seq > 0 && !isStale && view.outdatedAt === undefined
+    if (isLoaded()) return
+    const { page, head } = await readNewest(pageSize, signal)
+    // `readOnce` may have loaded it meanwhile, and what was read here may be older.
+    if (isLoaded()) return
     place = page.place ?? String(page.seq)
-    cursor = page.nextCursor
-    show({
-      status: 'ready',
-      title,
-      pinned,
-      archived,
-      ...(forkedFrom === undefined ? {} : { forkedFrom }),
-    })
+    replaceView(viewOf(page, page.results, page.nextCursor, head), page.nextCursor, head)
   }
 
   /**
    * Reads what is visible now, as much as was loaded before and down to a message if one is wanted, and replaces the
-   * view at once: until then the previous messages stay on the screen. Frames are applied meanwhile.
+   * view at once: until then the previous messages stay on the screen. Frames are applied meanwhile. If the connection
+   * replaced the view meanwhile, the pages are discarded: the frames since do not continue them.
    */
   const readOnce = async (wanted: string | undefined): Promise<void> => {
+    const reading = readings
     const changes: Change[] = []
     sinceOutdated = changes
     try {
       const limit = Math.min(mostAtOnce, Math.max(pageSize, view.messages.length))
-      let page = await readPage(null, undefined, limit)
-      const { seq, place: reached = String(seq) } = page
-      const queue = parseShownQueue(page.queue)
+      const { page: newest, head } = await readNewest(limit)
+      let page = newest
       const newestFirst = [...page.results]
       for (let pages = 1; pages < mostPages && page.nextCursor !== null; pages++) {
         if (wanted === undefined || newestFirst.some(({ id }) => id === wanted)) break
@@ -223,13 +224,10 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
         // The thread may have changed between two pages: changes in the newer ones come with the frames.
         newestFirst.push(...page.results)
       }
-      readings++
-      if (seq > view.seq) place = reached
-      const shown = windowOf(seq, newestFirst.toReversed(), page.nextCursor)
-      const { title, pinned, archived } = view
-      view = foldThread(withDefined({ ...shown, queue }, { title, pinned, archived }), changes)
-      cursor = page.nextCursor
-      show()
+      if (reading !== readings) return
+      if (newest.seq > view.seq) place = newest.place ?? String(newest.seq)
+      const asRead = viewOf(newest, newestFirst, page.nextCursor, head)
+      replaceView(foldThread(asRead, changes), page.nextCursor, head)
     } finally {
       sinceOutdated = null
     }
@@ -242,7 +240,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       view.seq >= atLeast &&
       (wanted === undefined || view.messages.some(({ id }) => id === wanted))
     const done = rereading.then(async () => {
-      // Again if another version was shown during the read.
+      // Again if another version was shown during the read, or the pages were discarded.
       for (let reads = 0; !isDone() && reads < mostPages; reads++) await readOnce(wanted)
     })
     rereading = done.catch(() => {
@@ -291,7 +289,8 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       show({
         pending: [...store.getSnapshot().pending.filter((other) => other.id !== id), state],
       })
-    put({ id, parts, state: 'sending', ...busy })
+    const own: PendingMessage = { id, parts, state: 'sending', ...busy }
+    put(own)
     try {
       await postJson('/api/chat', {
         id: threadId,
@@ -301,13 +300,15 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
         ...(replaces === undefined ? {} : { messageId: replaces }),
         ...busy,
       })
-      // The message is stored, so the thread exists and the server is reachable.
+      // The message is stored, so the thread exists and the server is reachable. What is still being requested may
+      // have been answered before, with the refusal that there is no such thread.
       exists = true
-      reconnect()
+      if (isWatched && store.getSnapshot().connection.status !== 'live') connect()
     } catch (error) {
-      const isDiscarded = !store.getSnapshot().pending.some((other) => other.id === id)
+      // Else it was discarded, or is being sent again: then that request decides.
+      const isCurrent = store.getSnapshot().pending.includes(own)
       const { message } = error as ApiError
-      if (!isDiscarded) put({ id, parts, state: 'failed', error: message, ...busy })
+      if (isCurrent) put({ id, parts, state: 'failed', error: message, ...busy })
       throw error
     }
   }
@@ -371,6 +372,19 @@ const storedIds = ({ messages, queue = [] }: ThreadView): ReadonlySet<string> =>
     ...queue.map(({ id }) => id as string),
     ...messages.flatMap((message) => (isTurn(message) ? joinedInputs(message) : [])),
   ])
+
+/** What was read, as a view: the newest page, and the messages of it and of the pages before it. */
+const viewOf = (
+  { seq, queue }: LedgerPage,
+  newestFirst: readonly Message[],
+  nextCursor: string | null,
+  { title, pinned, archived }: ThreadHead,
+): ThreadView =>
+  withDefined(
+    { ...windowOf(seq, newestFirst.toReversed(), nextCursor), queue: parseShownQueue(queue) },
+    // A server of an older version sends no flags.
+    { title, pinned, archived },
+  )
 
 /** If there are older messages, the view begins at its oldest one; else at the thread's beginning. */
 function windowOf(

@@ -132,6 +132,118 @@ describe('a thread that is removed', () => {
   })
 })
 
+describe('responses that overtake each other', () => {
+  /** Each request waits for its own response. */
+  const hold = (server: ReturnType<typeof createScriptedServer>, line: RegExp) => {
+    const held: PromiseWithResolvers<Response>[] = []
+    server.on(line, () => {
+      const next = Promise.withResolvers<Response>()
+      held.push(next)
+      return next.promise
+    })
+    return (index: number, response: Response) => held[index]?.resolve(response)
+  }
+  const changed = (title: string, seq: number, more: object = {}) =>
+    Response.json({ ...item('a', title), seq, ...more })
+
+  it.each([
+    [0, 1],
+    [1, 0],
+  ])('[RS9] of two changes the later one is shown: %i before %i', async (...order) => {
+    const { server, client, shown } = await openWith('a', 'b')
+    const answer = hold(server, /PATCH/)
+    const done = [client.rename('a', 'one'), client.rename('a', 'two')]
+    for (const index of order) {
+      answer(index, changed(['one', 'two'][index] as string, index + 2))
+      await done[index]
+    }
+    expect(shown()).toEqual(['ready', 'two b', false])
+  })
+
+  it('[RS9] [FK2] a change does not bring back what a later one has archived', async () => {
+    const { server, client, shown } = await openWith('a', 'b')
+    const answer = hold(server, /PATCH/)
+    const renamed = client.rename('a', 'one')
+    const archived = client.update('a', { archived: true })
+    answer(1, changed('one', 3, { archived: true }))
+    await archived
+    answer(0, changed('one', 2))
+    await renamed
+    expect(shown()).toEqual(['ready', 'b', false])
+  })
+
+  it.each([
+    ['a title', { seq: 2 }, 'Tea b'],
+    ['the archive', { seq: 2, archived: true }, 'b'],
+  ])('[RS9] [FK2] a list from before a change does not revert it: %s', async (_, more, titles) => {
+    const { server, client, shown } = await openWith('a', 'b')
+    const answer = hold(server, /threads\?/)
+    const refreshed = client.refresh()
+    server.on(/PATCH/, () => changed('Tea', 2, more))
+    await client.update('a', {})
+    answer(0, page(['a', 'b']))
+    await refreshed
+    expect(shown()).toEqual(['ready', titles, false])
+  })
+
+  it('[RS9] a list from after a change shows what was changed elsewhere', async () => {
+    const { server, client, shown } = await openWith('a', 'b')
+    const answer = hold(server, /threads\?/)
+    const refreshed = client.refresh()
+    server.on(/PATCH/, () => changed('Tea', 2))
+    await client.rename('a', 'Tea')
+    answer(0, Response.json({ results: [{ ...item('a', 'Coffee'), seq: 3 }], nextCursor: null }))
+    await refreshed
+    expect(shown()).toEqual(['ready', 'Coffee', false])
+  })
+
+  it('[OP6] a change of a thread that was created again is shown, whatever its seq', async () => {
+    const { server, client, shown } = await openWith('a', 'b')
+    server.on(/PATCH/, () => changed('New', 0, { createdAt: '2026-01-01T00:00:00.000Z' }))
+    await client.rename('a', 'New')
+    expect(shown()).toEqual(['ready', 'New b', false])
+  })
+
+  it('[PG2] the same page requested twice moves the list once', async () => {
+    const { server, client, shown } = open()
+    server.on(/limit=50$/, () => page(['a'], 'c1'))
+    client.subscribe(() => {})
+    await settled()
+    const answer = hold(server, /cursor=c1/)
+    server.on(/cursor=c2/, () => page(['c']))
+    const both = [client.loadMore(), client.loadMore()]
+    answer(0, page(['b'], 'c2'))
+    await both[0]
+    await client.loadMore()
+    answer(1, page(['b'], 'c2'))
+    await both[1]
+    expect(shown()).toEqual(['ready', 'a b c', false])
+  })
+
+  it('[RS9] a thread that is restored while it is being deleted is gone when it has been', async () => {
+    const { server, client, shown } = await openWith('a', 'b')
+    const answer = hold(server, /DELETE/)
+    const { commit, undo } = client.remove('a')
+    const done = commit()
+    undo()
+    expect(shown()).toEqual(['ready', 'a b', false])
+    answer(0, new Response(null, { status: 204 }))
+    await done
+    expect(shown()).toEqual(['ready', 'b', false])
+  })
+
+  it('[RS9] who waits for a list that is requested again gets the later one', async () => {
+    const { server, client, shown } = await openWith('a')
+    const answer = hold(server, /threads\?/)
+    const first = client.refresh().then(shown)
+    void client.refresh()
+    answer(0, page(['old']))
+    await settled()
+    answer(1, page(['new']))
+    expect(await first).toEqual(['ready', 'new', false])
+  })
+})
+
 it('[RS9] a thread is renamed as the server returns it, or not at all', async () => {
   const { server, client, shown } = await openWith('a', 'b')
   const heal = server.on(/PATCH/, () => refusal(400, 'bad-request'))

@@ -80,6 +80,21 @@ interface ThreadPage {
   readonly nextCursor: string | null
 }
 
+interface ChangesSince {
+  readonly deleted: Set<string>
+  /** As the responses returned them. */
+  readonly updated: Map<string, ThreadItem>
+}
+
+/**
+ * What has arrived, unless a later state of the thread is known: responses overtake each other. The seq does not count
+ * against another thread that was created under the id.
+ */
+const newerOf = (arrived: ThreadItem, known: ThreadItem | undefined): ThreadItem =>
+  known !== undefined && known.createdAt === arrived.createdAt && known.seq > arrived.seq
+    ? known
+    : arrived
+
 /** Options of {@link createThreadListClient}. */
 export interface ThreadListClientOptions extends ApiOptions, ThreadListFilter {}
 
@@ -101,8 +116,9 @@ export function createThreadListClient(options: ThreadListClientOptions = {}): T
   const removed = new Set<string>()
   let all: readonly ThreadItem[] = []
   let cursor: string | null = null
-  /** Threads deleted since the list was last requested. A response to an earlier request is discarded. */
-  let deleted = new Set<string>()
+  /** What happened here since the list was last requested. A response to an earlier request is discarded. */
+  let since: ChangesSince = { deleted: new Set(), updated: new Map() }
+  let refreshing: Promise<void> = Promise.resolve()
 
   const store = createExternalStore<ThreadListSnapshot>(
     { status: 'loading', threads: [], hasMore: false },
@@ -127,27 +143,43 @@ export function createThreadListClient(options: ThreadListClientOptions = {}): T
 
   const update = async (id: string, change: ThreadItemChange) => {
     const changed = await api.patch<ThreadItem>(`/api/threads/${encodeURIComponent(id)}`, change)
-    const isHeld = all.some((thread) => thread.id === id)
-    const kept = belongs(changed) ? [changed] : []
+    const held = all.find((thread) => thread.id === id)
+    const latest = newerOf(newerOf(changed, held), since.updated.get(id))
+    since.updated.set(id, latest)
+    const kept = belongs(latest) ? [latest] : []
     all = all.flatMap((thread) => (thread.id === id ? kept : [thread]))
     show()
     // The thread is back, and only the server knows its position.
-    if (!isHeld && kept.length > 0) await refresh()
+    if (held === undefined && kept.length > 0) await refresh()
   }
 
-  const refresh = async () => {
-    const deletedSince = new Set<string>()
-    deleted = deletedSince
+  /** A page as it is now: it may have been read before what was changed or deleted here meanwhile. */
+  const current = ({ results }: ThreadPage): readonly ThreadItem[] =>
+    results
+      .filter(({ id }) => !since.deleted.has(id))
+      .map((thread) => newerOf(thread, since.updated.get(thread.id)))
+      .filter(belongs)
+
+  const refresh = () => {
+    refreshing = readFirst()
+    return refreshing
+  }
+
+  const readFirst = async () => {
+    const own: ChangesSince = { deleted: new Set(), updated: new Map() }
+    since = own
     try {
       const page = await read(null)
-      if (deleted !== deletedSince) return
-      all = page.results.filter(({ id }) => !deletedSince.has(id))
-      cursor = page.nextCursor
-      show('ready')
+      if (since === own) {
+        all = current(page)
+        cursor = page.nextCursor
+        show('ready')
+      }
     } catch (error) {
-      if (deleted === deletedSince)
-        show('failed', error instanceof Error ? error.message : String(error))
+      if (since === own) show('failed', error instanceof Error ? error.message : String(error))
     }
+    // Who waits for a list that was requested again meanwhile waits for that one.
+    if (since !== own) await refreshing
   }
 
   return {
@@ -155,11 +187,13 @@ export function createThreadListClient(options: ThreadListClientOptions = {}): T
     refresh,
     async loadMore() {
       if (cursor === null) return
-      const deletedSince = deleted
-      const page = await read(cursor)
-      if (deleted !== deletedSince) return
-      const known = new Set([...all.map(({ id }) => id), ...deletedSince])
-      all = [...all, ...page.results.filter(({ id }) => !known.has(id))]
+      const own = since
+      const from = cursor
+      const page = await read(from)
+      // The list was read again, or the same page came twice.
+      if (since !== own || cursor !== from) return
+      const known = new Set(all.map(({ id }) => id))
+      all = [...all, ...current(page).filter(({ id }) => !known.has(id))]
       cursor = page.nextCursor
       show('ready')
     },
@@ -183,9 +217,11 @@ export function createThreadListClient(options: ThreadListClientOptions = {}): T
               throw error
             }
           }
-          deleted.add(id)
+          since.deleted.add(id)
           all = all.filter((thread) => thread.id !== id)
           removed.delete(id)
+          // It is in the list if it was restored while it was being deleted.
+          show()
         },
         undo,
       }

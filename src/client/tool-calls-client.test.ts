@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { settled } from '../../test/support/scripted-clock.ts'
 import { type Answer, createScriptedServer, refusal } from '../../test/support/scripted-server.ts'
+import { completed } from '../../test/support/call-events.ts'
 import { callEvents, openStep } from '../../test/support/turn-events.ts'
 import type { NewEvent } from '../core/event.ts'
-import { parseMessageId } from '../core/ids.ts'
+import { parseCallId, parseMessageId } from '../core/ids.ts'
 import { createThreadClient } from './thread-client.ts'
 import type { ThreadClient } from './thread-snapshot.ts'
 import { createToolCallsClient } from './tool-calls-client.ts'
@@ -13,6 +14,17 @@ const turn = (...events: readonly object[]): readonly NewEvent[] =>
   events.map((event) => ({ ...event, turnId, at: 1 }) as NewEvent)
 const [recorded, started, ended] = turn(...callEvents('c', 'succeeded'))
 const started0 = turn({ type: 'turn-started', replyTo: null }, ...openStep(0))
+
+const over = [
+  started as NewEvent,
+  ended as NewEvent,
+  ...turn({ type: 'step-ended', finishReason: 'stop' }, completed),
+]
+const omitted = (id: string) => ({
+  type: 'call-settled',
+  callId: parseCallId(id),
+  outcome: { state: 'succeeded', output: { kind: 'omitted', bytes: 20_000 } },
+})
 
 /** A turn whose call is recorded, and the response of the route for its calls. */
 function open() {
@@ -24,7 +36,7 @@ function open() {
     ...server.options,
     messageId: 'm',
     thread(threadId) {
-      clients.push(createThreadClient({ ...server.options, threadId }))
+      if (clients.length === 0) clients.push(createThreadClient({ ...server.options, threadId }))
       return clients.at(-1) as ThreadClient
     },
   })
@@ -52,6 +64,55 @@ describe('the calls of a message', () => {
     expect(leftOver()).toEqual(nothingLeft)
     const reads = server.requests.filter(({ line }) => line.includes('tool-calls'))
     expect(reads).toHaveLength(1)
+  })
+
+  it('[CL9] [RS8] keep no connection when the thread shows at once that the turn is over', async () => {
+    const { server, client, shown, leftOver } = open()
+    server.store(...over)
+    const first = client.subscribe(() => {})
+    await settled()
+    first()
+    // The list is older than what the thread has loaded by now.
+    const leave = client.subscribe(() => {})
+    await settled()
+    expect([shown(), leftOver()]).toEqual([['c succeeded', true, false], nothingLeft])
+    leave()
+  })
+
+  it('[CL9] [RS8] that are left by whoever sees them first keep no connection', async () => {
+    const { client, shown, leftOver } = open()
+    const leave = client.subscribe(() => leave())
+    await settled()
+    expect([shown(), leftOver()]).toEqual([['c ready', false, false], nothingLeft])
+  })
+
+  it('[CL9] are read once more when another large result came during the read', async () => {
+    const { server, client } = open()
+    const calls = [...callEvents('c', 'running'), ...callEvents('d', 'running')].slice(1)
+    client.subscribe(() => {})
+    await settled()
+    const reads: PromiseWithResolvers<Response>[] = []
+    server.on(/tool-calls/, () => {
+      const read = Promise.withResolvers<Response>()
+      reads.push(read)
+      return read.promise
+    })
+    server.store(...turn(...calls, omitted('c')))
+    await server.stream().frame(server.frameAfter(3))
+    server.store(...turn(omitted('d')))
+    await server.stream().frame(server.frameAfter(7))
+    expect(reads).toHaveLength(1)
+    const record = (id: string, more: object) => ({ id, name: 'tool', ...more })
+    const [c, d] = ['c', 'd'].map((id) => record(id, { state: 'succeeded', result: id.repeat(9) }))
+    const answer = async (index: number, seq: number, ...toolCalls: readonly unknown[]) => {
+      const list = { toolCalls, isComplete: false, threadId: 't', seq }
+      reads[index]?.resolve(Response.json(list))
+      await settled()
+    }
+    await answer(0, 7, c, record('d', { state: 'running' }))
+    await answer(1, 8, c, d)
+    expect(client.getSnapshot().toolCalls).toEqual([c, d])
+    expect(reads).toHaveLength(2)
   })
 
   it.each<readonly [string, Answer, readonly number[]]>([

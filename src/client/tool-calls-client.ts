@@ -115,21 +115,25 @@ export function createToolCallsClient(
   }
 
   const follow = async (signal: AbortSignal): Promise<void> => {
-    let known = await read(signal)
+    const first = await read(signal)
     if (signal.aborted) return
-    if (known === null) return show({ toolCalls: [], isComplete: false })
-    const { threadId } = known
+    if (first === null) return show({ toolCalls: [], isComplete: false })
+    const { threadId } = first
+    let known: ReadList = first
     const client = options.thread(threadId)
     let isFollowing: boolean | undefined
     let leave = () => {}
     let isReading = false
 
     const listen = (isOpen: boolean) => {
-      if (isOpen === isFollowing) return
+      // A listener of this list may have left while it was shown.
+      if (signal.aborted || isOpen === isFollowing) return
       isFollowing = isOpen
-      const before = leave
-      leave = isOpen ? client.subscribe(look) : client.observe(look)
-      before()
+      leave()
+      const stop = isOpen ? client.subscribe(look) : client.observe(look)
+      // `look` may have run before `subscribe` returned, and have seen the end of the turn.
+      if (isFollowing === isOpen && !signal.aborted) leave = stop
+      else stop()
     }
     const publish = (list: ReadList) => {
       known = list
@@ -139,7 +143,7 @@ export function createToolCallsClient(
     const look = () => {
       const turn = client.getSnapshot().messages.find(isTurnOf(messageId))
       // The thread's client may be behind what was read.
-      if (turn === undefined || known === null || turn.lastSeq <= known.seq) return
+      if (turn === undefined || turn.lastSeq <= known.seq) return
       const list = projectToolCalls(turn, threadId, include === undefined ? {} : { include })
       const whole = withResults(list.toolCalls, turn, known.toolCalls)
       if (whole !== null) publish({ ...list, toolCalls: whole, threadId, seq: turn.lastSeq })
@@ -149,12 +153,16 @@ export function createToolCallsClient(
     const readAgain = async () => {
       if (isReading) return
       isReading = true
+      const before = known.seq
       const list = await read(signal)
       isReading = false
-      if (list !== null && !signal.aborted && known !== null && list.seq >= known.seq) publish(list)
+      if (list === null || signal.aborted) return
+      if (list.seq >= known.seq) publish(list)
+      // What came during the read may be newer than the list. One that is no newer than before would be read for ever.
+      if (list.seq > before) look()
     }
     signal.addEventListener('abort', () => leave())
-    publish(known)
+    publish(first)
     look()
   }
   return store

@@ -29,7 +29,7 @@ export function createThreadLists(
       rename: (id, title) => update(id, { title }),
       remove(id) {
         const removal = own.remove(id)
-        const elsewhere = othersOf(own).map((other) => other.remove(id))
+        const elsewhere = othersOf(own).map((list) => ({ list, undo: list.remove(id).undo }))
         const showElsewhere = () => {
           for (const { undo } of elsewhere) undo()
         }
@@ -37,10 +37,14 @@ export function createThreadLists(
           async commit() {
             try {
               await removal.commit()
-              // Refreshed before the removal is undone in the other lists, or the thread would reappear for a moment.
-              await refreshOthers(own)
-            } finally {
+            } catch (error) {
               showElsewhere()
+              throw error
+            }
+            await refreshOthers(own)
+            for (const { list, undo } of elsewhere) {
+              // A list that was not read again still has the thread, and would show it.
+              if (list.getSnapshot().status === 'ready') undo()
             }
           },
           undo() {
