@@ -8,10 +8,13 @@ export interface FileStore {
   readonly kind: string
   /**
    * Stores the bytes under a new id as they arrive, without holding all of them in memory. If the source or
-   * the store fails it rejects, and written bytes may remain until `remove`.
+   * the store fails it rejects, and written bytes may remain until `remove`; the source is closed by then.
    */
   write(id: FileId, content: AsyncIterable<Uint8Array>, about: FileAbout): Promise<void>
-  /** The bytes, or those of a range; null if there is no such file. */
+  /**
+   * The bytes, or those of a range; null if there is no such file. A reader may leave at any piece, also before the first:
+   * the iterator's `return` then closes whatever is open.
+   */
   read(id: FileId, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | null>
   /** Succeeds if there is no such file. */
   remove(id: FileId): Promise<void>
@@ -30,8 +33,30 @@ export interface ByteRange {
   readonly end: number
 }
 
-/** Cuts a sequence of pieces to a range of their bytes. */
-export async function* cutToRange(
+/**
+ * Cuts a sequence of pieces to a range of their bytes. A reader that leaves closes the source at once: the `return` of a
+ * generator alone would wait for the piece that is being read, which may never come, and would not close a source of
+ * which nothing was read.
+ */
+export function cutToRange(
+  pieces: AsyncIterable<Uint8Array>,
+  range: ByteRange,
+): AsyncIterableIterator<Uint8Array> {
+  const source = pieces[Symbol.asyncIterator]()
+  const cut = cutPieces({ [Symbol.asyncIterator]: () => source }, range)
+  return {
+    next: () => cut.next(),
+    async return() {
+      await source.return?.()
+      return cut.return(undefined)
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  }
+}
+
+async function* cutPieces(
   pieces: AsyncIterable<Uint8Array>,
   { start, end }: ByteRange,
 ): AsyncGenerator<Uint8Array> {
@@ -42,5 +67,25 @@ export async function* cutToRange(
     at += piece.byteLength
     if (to > from) yield piece.subarray(from, to)
     if (at > end) return
+  }
+}
+
+/**
+ * Writes what a source produces, and closes the source however that ends: a write that fails before its first piece, or
+ * between two, would leave open what the pieces are read from.
+ */
+export async function writeFrom(
+  content: AsyncIterable<Uint8Array>,
+  write: (pieces: AsyncIterable<Uint8Array>) => Promise<void>,
+): Promise<void> {
+  const source = content[Symbol.asyncIterator]()
+  try {
+    await write({ [Symbol.asyncIterator]: () => source })
+  } finally {
+    try {
+      await source.return?.()
+    } catch {
+      // What the write has to report is not how its source was closed.
+    }
   }
 }

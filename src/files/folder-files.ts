@@ -1,12 +1,18 @@
-import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import * as fs from 'node:fs'
+import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
 import { badOption, describeValue } from '../core/check-options.ts'
 import { type FileId, isFileId } from '../core/file.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
-import type { FileStore } from './file-store.ts'
+import { type ByteRange, type FileStore, writeFrom } from './file-store.ts'
+
+// Plain descriptors: a `FileHandle` that a reader pulls from and then drops ends the process when it is collected.
+const open = promisify(fs.open)
+const read = promisify(fs.read)
+const writeAll = promisify(fs.writeFile)
+const sync = promisify(fs.fsync)
+const close = promisify(fs.close)
 
 /**
  * Files in a folder of this machine, one for each, created with the first file. The processes of one machine may share
@@ -31,15 +37,17 @@ export function folderFiles(folder: string): FileStore {
     async write(id, content) {
       const path = pathOf(id)
       const part = `${path}.part`
-      await mkdir(dirname(path), { recursive: true })
-      await pipeline(Readable.from(content), createWriteStream(part, { flags: 'w', mode: 0o600 }))
-      // Synced to disk before the database records that the file is complete.
-      const file = await open(part, 'r+')
-      try {
-        await file.sync()
-      } finally {
-        await file.close()
-      }
+      await writeFrom(content, async (pieces) => {
+        await mkdir(dirname(path), { recursive: true })
+        const file = await open(part, 'w', 0o600)
+        try {
+          for await (const piece of pieces) await writeAll(file, piece)
+          // Synced to disk before the database records that the file is complete.
+          await sync(file)
+        } finally {
+          await close(file)
+        }
+      })
       await rename(part, path)
     },
 
@@ -51,7 +59,7 @@ export function folderFiles(folder: string): FileStore {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
         throw error
       }
-      return createReadStream(path, range)
+      return readPieces(path, range)
     },
 
     async remove(id) {
@@ -59,5 +67,29 @@ export function folderFiles(folder: string): FileStore {
       await rm(path, { force: true })
       await rm(`${path}.part`, { force: true })
     },
+  }
+}
+
+const pieceBytes = 65_536
+
+/**
+ * The file is open from the first piece that is read until the reader leaves, and is closed when `return` has resolved: a
+ * read that nobody pulls must not use up a descriptor.
+ */
+async function* readPieces(
+  path: string,
+  { start, end }: ByteRange = { start: 0, end: Number.MAX_SAFE_INTEGER },
+): AsyncGenerator<Uint8Array> {
+  const file = await open(path, 'r')
+  try {
+    for (let at = start; at <= end;) {
+      const piece = new Uint8Array(Math.min(pieceBytes, end - at + 1))
+      const { bytesRead } = await read(file, piece, 0, piece.byteLength, at)
+      if (bytesRead === 0) return
+      at += bytesRead
+      yield piece.subarray(0, bytesRead)
+    }
+  } finally {
+    await close(file)
   }
 }

@@ -292,15 +292,21 @@ async function send(
 ): Promise<void> {
   // Before the first byte is sent: a body that cannot be read is still a 500 then.
   const stream = response.body === null ? undefined : byteStreamOf(response.body)
-  outgoing.writeHead(response.status, [...response.headers].flat())
-  // A response may come before the whole request was read: the rest is discarded.
-  incoming.resume()
   const { signal } = gone
   const leave = () => stream?.cancel()
   signal.addEventListener('abort', leave)
-  if (signal.aborted) leave()
-  if (stream !== undefined) await pump(stream, outgoing, signal, stallMs)
-  outgoing.end()
+  try {
+    outgoing.writeHead(response.status, [...response.headers].flat())
+    // A response may come before the whole request was read: the rest is discarded.
+    incoming.resume()
+    if (stream !== undefined) await pump(stream, outgoing, signal, stallMs)
+    outgoing.end()
+  } finally {
+    signal.removeEventListener('abort', leave)
+    // Also a body that was never begun, because the client has gone or the host has responded in its place: what it reads
+    // from, and its slot in the limits, would otherwise stay in use (OP7a).
+    leave()
+  }
 }
 
 /** The next chunk is produced when the connection has consumed the previous one. */

@@ -97,7 +97,8 @@ function toBody(
       },
       async cancel() {
         onClose()
-        await source.return?.()
+        // How a source closes that nobody reads is no failure of the response.
+        await source.return?.().catch(() => undefined)
       },
     },
     { highWaterMark: 0 },

@@ -14,8 +14,12 @@ export interface S3Server {
   /** Uploads in parts that were begun and neither finished nor given up. */
   readonly uploads: ReadonlyMap<string, ReadonlyMap<number, Buffer>>
   readonly requests: readonly string[]
+  /** Responses that have begun and are neither complete nor cut off. */
+  readonly openResponses: number
   /** The next request of this method is answered so, once. */
   failNext(method: string, status: number): void
+  /** How files are sent from now on: whole to whoever asks for a range, or as a first byte that nothing follows. */
+  sendFiles(how: 'without ranges' | 'stalled'): void
 }
 
 const hmac = (key: Buffer | string, text: string) => createHmac('sha256', key).update(text).digest()
@@ -36,6 +40,8 @@ export async function startS3Server(bucket: string): Promise<S3Server> {
   const types = new Map<string, string>()
   const requests: string[] = []
   const failures = new Map<string, number>()
+  const open = new Set<ServerResponse>()
+  let sending: 'with ranges' | 'without ranges' | 'stalled' = 'with ranges'
 
   const handle = (request: IncomingMessage, body: Buffer, response: ServerResponse): void => {
     const { method = '' } = request
@@ -106,16 +112,20 @@ export async function startS3Server(bucket: string): Promise<S3Server> {
     }
     const found = objects.get(key)
     if (found === undefined) return reply(404, '<Error><Code>NoSuchKey</Code></Error>')
-    const [, first, last] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '') ?? []
+    const range = sending === 'without ranges' ? '' : (request.headers.range ?? '')
+    const [, first, last] = /^bytes=(\d+)-(\d*)$/.exec(range) ?? []
     const part =
       first === undefined
         ? found.body
         : found.body.subarray(Number(first), last === '' ? undefined : Number(last) + 1)
     response.writeHead(first === undefined ? 200 : 206, { 'content-type': found.type })
-    response.end(part)
+    if (sending === 'stalled') response.write(part.subarray(0, 1))
+    else response.end(part)
   }
 
   const server = createServer((request, response) => {
+    open.add(response)
+    response.on('close', () => open.delete(response))
     const pieces: Buffer[] = []
     request.on('data', (piece: Buffer) => pieces.push(piece))
     request.on('end', () => handle(request, Buffer.concat(pieces), response))
@@ -133,6 +143,12 @@ export async function startS3Server(bucket: string): Promise<S3Server> {
     objects,
     uploads,
     requests,
+    get openResponses() {
+      return open.size
+    },
+    sendFiles(how) {
+      sending = how
+    },
     failNext: (method, status) => void failures.set(method, status),
   }
 }

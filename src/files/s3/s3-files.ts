@@ -2,7 +2,7 @@ import { AwsClient } from 'aws4fetch'
 import { checkOptions, type OptionTable, text, wholeNumber } from '../../core/check-options.ts'
 import type { FileId } from '../../core/file.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
-import { cutToRange, type FileStore } from '../file-store.ts'
+import { cutToRange, type FileStore, writeFrom } from '../file-store.ts'
 
 /** Options of `s3Files`. */
 export interface S3FilesOptions {
@@ -123,15 +123,17 @@ export function s3Files(options: S3FilesOptions): FileStore {
   return {
     kind: 's3',
     async write(id, content, { mediaType }) {
-      const pieces = toParts(content, partBytes)
-      const first = await pieces.next()
-      const head = first.done === true ? new Uint8Array() : first.value
-      if (head.byteLength === partBytes) return writeParts(id, head, pieces, mediaType)
-      const sent = await request('PUT', addressOf(id), {
-        body: head,
-        headers: { 'content-type': mediaType },
+      await writeFrom(content, async (pieces) => {
+        const parts = toParts(pieces, partBytes)
+        const first = await parts.next()
+        const head = first.done === true ? new Uint8Array() : first.value
+        if (head.byteLength === partBytes) return writeParts(id, head, parts, mediaType)
+        const sent = await request('PUT', addressOf(id), {
+          body: head,
+          headers: { 'content-type': mediaType },
+        })
+        await sent.body?.cancel()
       })
-      await sent.body?.cancel()
     },
     async read(id, range) {
       const headers = range === undefined ? {} : { range: `bytes=${range.start}-${range.end}` }
@@ -141,10 +143,9 @@ export function s3Files(options: S3FilesOptions): FileStore {
         await response.body?.cancel()
         return response.status === 404 ? null : nothing()
       }
+      const pieces = toPieces(response.body)
       // A service without support for ranges sends the whole file.
-      return range === undefined || response.status === 206
-        ? response.body
-        : cutToRange(response.body, range)
+      return range === undefined || response.status === 206 ? pieces : cutToRange(pieces, range)
     },
     async remove(id) {
       const response = await request(
@@ -168,24 +169,67 @@ const fault = (what: string): HoldfastError =>
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-/** Cuts the bytes into parts of one size; the last one may be shorter. None if there are no bytes. */
+/**
+ * The pieces of a response. A reader that leaves cancels it at once, also before the first piece and while the service
+ * sends nothing: the iterator of a stream would wait for the piece that is being read, and hold the connection.
+ */
+function toPieces(body: ReadableStream<Uint8Array>): AsyncIterableIterator<Uint8Array> {
+  const reader = body.getReader()
+  const over = { done: true, value: undefined } as const
+  return {
+    async next() {
+      const { done, value } = await reader.read()
+      return done ? over : { done, value }
+    },
+    async return() {
+      // A response that broke off is over as well.
+      await reader.cancel().catch(() => undefined)
+      return over
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  }
+}
+
+const leastRoom = 65_536
+
+/**
+ * Cuts the bytes into parts of one size; the last one may be shorter. None if there are no bytes. The room for a part grows
+ * with what has arrived: many uploads that stall at their beginning must not hold a whole part each (OP7).
+ */
 async function* toParts(
   content: AsyncIterable<Uint8Array>,
   partBytes: number,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  let part = new Uint8Array(partBytes)
+  let part = new Uint8Array()
   let size = 0
   for await (const chunk of content) {
     for (let at = 0; at < chunk.byteLength;) {
       const taken = chunk.subarray(at, at + partBytes - size)
+      part = withRoom(part, size + taken.byteLength, partBytes)
       part.set(taken, size)
       size += taken.byteLength
       at += taken.byteLength
       if (size < partBytes) continue
       yield part
-      part = new Uint8Array(partBytes)
+      part = new Uint8Array()
       size = 0
     }
   }
   if (size > 0) yield part.subarray(0, size)
+}
+
+/** Doubled, so that a source of single bytes does not copy all of them for each. */
+function withRoom(
+  part: Uint8Array<ArrayBuffer>,
+  bytes: number,
+  partBytes: number,
+): Uint8Array<ArrayBuffer> {
+  if (bytes <= part.byteLength) return part
+  const larger = new Uint8Array(
+    Math.min(partBytes, Math.max(leastRoom, bytes, part.byteLength * 2)),
+  )
+  larger.set(part)
+  return larger
 }
