@@ -9,98 +9,89 @@ import type { Message, Part, TurnCopy, UserPart } from './message.ts'
  * result of a call or in the host's data, where cards take addresses from. Words of a text never refer to a file, whatever
  * they look like: whoever writes them would decide about files.
  */
-export function* filesInPart(part: UserPart | Part): Generator<FileId> {
+export function filesInPart(part: UserPart | Part): readonly FileId[] {
   switch (part.type) {
     case 'file':
     case 'reasoning-file':
     case 'source-url': {
       const id = fileIdOf(part.url)
-      if (id !== undefined) yield id
-      break
+      return id === undefined ? none : [id]
     }
     case 'steering':
-      for (const own of part.parts) yield* filesInPart(own)
-      break
+      return part.parts.flatMap(filesInPart)
     case 'data':
-      yield* filesInJson(part.data)
-      break
+      return filesInJson(part.data)
     case 'call':
-      yield* filesInCall(part)
-      break
+      return filesInCall(part)
     default:
-      break
+      return none
   }
 }
 
-function* filesInCall(call: Call): Generator<FileId> {
-  if (call.input.kind === 'complete') yield* filesInJson(call.input.value)
-  if (call.state === 'succeeded') yield* filesInOutput(call.output)
+/** Nearly every event and part refers to no file. */
+const none: readonly FileId[] = []
+
+function filesInCall(call: Call): readonly FileId[] {
+  const given = call.input.kind === 'complete' ? filesInJson(call.input.value) : none
+  return call.state === 'succeeded' ? [...given, ...filesInOutput(call.output)] : given
 }
 
-function* filesInOutput(output: CallOutput): Generator<FileId> {
-  if (output.kind === 'inline') yield* filesInJson(output.value)
-}
+const filesInOutput = (output: CallOutput): readonly FileId[] =>
+  output.kind === 'inline' ? filesInJson(output.value) : none
 
 /** False: no value with this JSON text refers to a file. Much cheaper than looking at all its strings. */
 export const mayNameFiles = (text: string): boolean => text.includes('/api/files/file_')
 
 /** The files whose addresses are strings in a value, at any depth. */
-export function* filesInJson(value: Json): Generator<FileId> {
+export function filesInJson(value: Json): readonly FileId[] {
+  let ids: FileId[] | undefined
   // No recursion: a value from outside may be deeper than the stack.
   const open: Json[] = [value]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next === 'string') {
       const id = fileIdOf(next)
-      if (id !== undefined) yield id
+      if (id !== undefined) (ids ??= []).push(id)
     } else if (typeof next === 'object' && next !== null) {
       for (const own of Object.values(next)) open.push(own)
     }
   }
+  return ids ?? none
 }
 
 /** The files that a message refers to. */
-export function* filesInMessage(
+export function filesInMessage(
   message: Message | TurnCopy | { readonly parts: readonly UserPart[] },
-): Generator<FileId> {
+): readonly FileId[] {
   const parts = 'steps' in message ? message.steps.flatMap((step) => step.parts) : message.parts
-  for (const part of parts) yield* filesInPart(part)
+  return (parts as readonly (UserPart | Part)[]).flatMap(filesInPart)
 }
 
 /** The files that the messages of a thread refer to from this event on. */
-export function* filesInEvent(event: NewEvent): Generator<FileId> {
+export function filesInEvent(event: NewEvent): readonly FileId[] {
   switch (event.type) {
     case 'message-added':
     case 'input-joined':
-      yield* filesInMessage(event)
-      break
+      return filesInMessage(event)
     // A queued input keeps its files from the moment on at which it waits.
     case 'input-queued':
-      yield* filesInMessage(event.input)
-      break
+      return filesInMessage(event.input)
     case 'input-revised':
-      yield* filesInMessage({ parts: event.parts ?? [] })
-      break
+      return filesInMessage({ parts: event.parts ?? [] })
     case 'item-added':
-      yield* filesInPart(event.item)
-      break
+      return filesInPart(event.item)
     case 'call-recorded':
     case 'call-revised':
-      yield* filesInJson(event.input)
-      break
+      return filesInJson(event.input)
     case 'call-decided':
-      if (event.editedInput !== undefined) yield* filesInJson(event.editedInput)
-      break
+      return event.editedInput === undefined ? none : filesInJson(event.editedInput)
     case 'call-settled':
-      if (event.outcome.state === 'succeeded') yield* filesInOutput(event.outcome.output)
-      break
+      return event.outcome.state === 'succeeded' ? filesInOutput(event.outcome.output) : none
     case 'call-resolved':
-      if (event.output !== undefined) yield* filesInOutput(event.output)
-      break
+      return event.output === undefined ? none : filesInOutput(event.output)
     // A copied turn refers to the files of its origin, or deleting the origin would delete them.
     case 'turn-copied':
-      yield* filesInMessage(event.turn)
-      break
+      return filesInMessage(event.turn)
     default:
-      break
+      return none
   }
 }

@@ -25,11 +25,10 @@ export function runSteps<Result>(work: PausableWork<Result>, most: number): Resu
 const itemsAtOnce = 64
 
 /** A list in portions of small items; a short list is one portion, itself. */
-export function* portionsOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
-  if (items.length <= itemsAtOnce) {
-    yield items
-    return
-  }
+export const portionsOf = <Item>(items: readonly Item[]): Iterable<readonly Item[]> =>
+  items.length <= itemsAtOnce ? [items] : cutPortions(items)
+
+function* cutPortions<Item>(items: readonly Item[]): Generator<readonly Item[]> {
   for (let from = 0; from < items.length; from += itemsAtOnce) {
     yield items.slice(from, from + itemsAtOnce)
   }

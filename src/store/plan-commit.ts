@@ -217,6 +217,8 @@ function settledInputs(event: NewEvent): readonly PlannedInput[] {
   }
 }
 
+const noFiles = { files: [], queuedFiles: [], releasedFiles: [] } as const
+
 function* planFiles(
   { events, queue: before = [] }: Append,
   after: InputQueue | null,
@@ -230,9 +232,10 @@ function* planFiles(
     }
     yield
   }
-  const filesIn = (queue: InputQueue) => queue.flatMap((input) => [...filesInMessage(input)])
+  const filesIn = (queue: InputQueue) => queue.flatMap(filesInMessage)
   const kept = new Set(after === null ? [] : filesIn(after))
   const left = new Set(after === null ? [] : filesIn(before))
+  if (named.size + queued.size + left.size === 0) return noFiles
   return {
     files: [...new Set([...named, ...queued])],
     queuedFiles: [...queued].filter((id) => !named.has(id)),

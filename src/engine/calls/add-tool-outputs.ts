@@ -14,7 +14,7 @@ import type { TurnPlace } from '../call-scope.ts'
 import type { FittedValue } from '../fit-schema.ts'
 import { fitGiven, ranBy, toolboxOf } from '../agent/known-tools.ts'
 import { toGivenJson } from '../to-json.ts'
-import { charsIn, charsOfJson, tooMuchForTurn } from '../run/turn-size.ts'
+import { charsOfJson, tooMuchForTurn, usedBy } from '../run/turn-size.ts'
 
 /** The result of a call that the client runs, in the form in which it is stored. */
 export interface ToolOutput {
@@ -78,7 +78,7 @@ async function addTo(
   const calls = new Map([...callsOf(turn)].map((call) => [call.id, call]))
   const settled = new Set<CallId>()
   const { maxTurnChars } = engine.options
-  const before = charsIn(turn)
+  const before = usedBy(turn).chars
   let added = 0
   const events: NewTurnEvent[] = []
   const answer = new Map<number, ToolOutputResult>()

@@ -23,7 +23,7 @@ import {
 import { planTurnEnd } from '../../core/plan-turn-end.ts'
 import type { Append } from '../../store/plan-commit.ts'
 import type { Store } from '../../store/store.ts'
-import { type MeterOptions, usedBy } from '../run/answer-meter.ts'
+import type { MeterOptions } from '../run/answer-meter.ts'
 import type { TurnPlace } from '../call-scope.ts'
 import { checkNames } from '../options/check-names.ts'
 import type { CommitResult } from '../run/committer.ts'
@@ -31,7 +31,7 @@ import { projectToolCalls, type ToolCallList } from '../../views/tool-call-recor
 import { type Pause, retryWhileStale } from '../../store/retry-while-stale.ts'
 import { toJson } from '../to-json.ts'
 import { messageOf } from '../model/translate-part.ts'
-import { charsIn, charsOfJson } from '../run/turn-size.ts'
+import { charsOfJson, usedBy } from '../run/turn-size.ts'
 
 /**
  * For applications that run their own loop (CL11). It writes the same ledger by the same rules, without a buffer. A
@@ -148,7 +148,7 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
   /** Refuses what would make the turn larger than `maxTurnChars` (ST4c). */
   const checkTurn = (turn: Turn | null, added: number): void => {
     const { maxTurnChars } = limits
-    if (added + (turn === null ? 0 : charsIn(turn)) <= maxTurnChars) return
+    if (added + (turn === null ? 0 : usedBy(turn).chars) <= maxTurnChars) return
     throw refused(`The message would exceed the limit of ${maxTurnChars} characters.`)
   }
 

@@ -1,10 +1,9 @@
 import { countJsonChars, isLargerThan } from '../../core/json-size.ts'
 import type { AnswerLimit, Turn } from '../../core/message.ts'
-import { callsOf } from '../../core/message.ts'
 import type { EngineOptions } from '../options/options.ts'
 import type { RecordedPart } from '../record/recorded-parts.ts'
 import type { ModelPart } from '../model/model-part.ts'
-import { charsAttached, charsIn, charsOfJson } from './turn-size.ts'
+import { charsOfJson, nothingUsed, type Used, usedBy } from './turn-size.ts'
 
 export type MeterOptions = Pick<
   EngineOptions,
@@ -36,38 +35,6 @@ const mostParts = 10_000
  * one call's arguments may have: a page leaves out large results, but never these (OP7a).
  */
 const mostAttached = 4
-
-/** What a turn contains already, in the units of the meter. */
-export interface Used {
-  readonly text: number
-  /** Characters of arguments and of providers' metadata. */
-  readonly attached: number
-  readonly files: number
-  readonly parts: number
-  readonly calls: number
-  /** Characters of everything in the turn. */
-  readonly chars: number
-}
-
-export const nothingUsed: Used = { text: 0, attached: 0, files: 0, parts: 0, calls: 0, chars: 0 }
-
-/**
- * Counts the whole stored turn, so that neither a further step nor a takeover by another process restarts the
- * count.
- */
-export function usedBy(turn: Turn): Used {
-  let [text, attached, files, parts] = [0, 0, 0, 0]
-  for (const step of turn.steps) {
-    for (const part of step.parts) {
-      attached += charsAttached(part)
-      if (part.type === 'call') continue
-      parts += 1
-      if (part.type === 'text' || part.type === 'reasoning') text += part.text.length
-      else if (part.type === 'file' || part.type === 'reasoning-file') files += part.url.length
-    }
-  }
-  return { text, attached, files, parts, calls: callsOf(turn).length, chars: charsIn(turn) }
-}
 
 /**
  * @param allowed what the turn contained when a person asked to continue it; that much is not counted against the

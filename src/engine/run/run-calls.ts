@@ -6,7 +6,7 @@ import { elapsedMs } from '../clock.ts'
 import { executeTool, type ToolRun } from './execute-tool.ts'
 import { hasLargeFile, offloadFiles } from '../files/offload-files.ts'
 import { type Run, scopeOf } from './run-context.ts'
-import { charsIn, charsOfJson, tooMuchForTurn } from './turn-size.ts'
+import { charsOfJson, tooMuchForTurn, usedBy } from './turn-size.ts'
 
 /**
  * Runs the calls that can run, at most `toolConcurrency` at a time. Each call is stored as started before its tool
@@ -56,7 +56,7 @@ interface Room {
 
 /** Measured once for all of them, and reduced by each result: a turn of many calls is not measured again for each one. */
 const roomIn = ({ options, allowed, ledger }: Run): Room => ({
-  chars: options.maxTurnChars + allowed.chars - charsIn(ledger.expected),
+  chars: options.maxTurnChars + allowed.chars - usedBy(ledger.expected).chars,
 })
 
 /**

@@ -1,7 +1,7 @@
 import type { ModelMessage } from 'ai'
 import type { CallId, MessageId } from '../../core/ids.ts'
 import type { ContinueText } from '../../views/model-prompt.ts'
-import type { Used } from './answer-meter.ts'
+import type { Used } from './turn-size.ts'
 import type { ModelCall } from '../model/call-model.ts'
 import { type CallScope, idempotencyKeyOf, type TurnPlace } from '../call-scope.ts'
 import type { Clock } from '../clock.ts'

@@ -1,58 +1,90 @@
-import type { Call } from '../../core/call.ts'
+import type { CallOutput } from '../../core/call.ts'
 import { countJsonChars } from '../../core/json-size.ts'
-import type { Part, Turn } from '../../core/message.ts'
+import type { Part, Step, Turn } from '../../core/message.ts'
 
-/**
- * Sizes by part: a turn is a new object after every event, but an unchanged part stays the same object. Without
- * this cache a turn of a thousand results would be measured whole for each of them.
- */
-const sizes = new WeakMap<Part, number>()
-const attached = new WeakMap<Part, number>()
-
-/**
- * About how many characters a turn has in all: texts, arguments, results, files and everything else in it (ST4c).
- */
-export function charsIn(turn: Turn): number {
-  let chars = 0
-  for (const { parts } of turn.steps) for (const part of parts) chars += charsOf(part)
-  return chars
+/** What a turn, or a step of it, contains. */
+export interface Used {
+  readonly text: number
+  /** Characters of arguments and of providers' metadata. */
+  readonly attached: number
+  readonly files: number
+  /** Texts, sources, files and data; a call is none of them. */
+  readonly parts: number
+  readonly calls: number
+  /** About how many characters it has in all: texts, arguments, results, files and everything else in it (ST4c). */
+  readonly chars: number
 }
 
-const charsOf = (part: Part): number => measureOnce(sizes, part, measure)
+export const nothingUsed: Used = { text: 0, attached: 0, files: 0, parts: 0, calls: 0, chars: 0 }
 
-function measureOnce(
-  known: WeakMap<Part, number>,
-  part: Part,
-  measurePart: (part: Part) => number,
-): number {
-  const before = known.get(part)
-  if (before !== undefined) return before
-  const chars = measurePart(part)
-  known.set(part, chars)
-  return chars
-}
-
-function measure(part: Part): number {
-  switch (part.type) {
-    case 'text':
-    case 'reasoning':
-      return part.text.length + charsAttached(part)
-    case 'call':
-      return charsOfCall(part)
-    default:
-      return countJsonChars(part, Number.POSITIVE_INFINITY)
+/** Counts the whole turn, so that neither a further step nor a takeover by another process restarts the count. */
+export function usedBy(turn: Turn): Used {
+  const used = { ...nothingUsed }
+  for (const step of turn.steps) {
+    const { text, attached, files, parts, calls, chars } = usedByStep(step)
+    used.text += text
+    used.attached += attached
+    used.files += files
+    used.parts += parts
+    used.calls += calls
+    used.chars += chars
   }
+  return used
 }
 
-function charsOfCall(call: Call): number {
-  const given = charsAttached(call)
-  return call.state === 'succeeded' ? given + charsOfJson(call.output) : given
+/**
+ * By step: a turn is a new object after every event, but an unchanged step stays the same object. Without this cache a
+ * turn of many steps would be measured whole for each of them.
+ */
+const usedBySteps = new WeakMap<Step, Used>()
+
+function usedByStep(step: Step): Used {
+  const known = usedBySteps.get(step)
+  if (known !== undefined) return known
+  const used = { ...nothingUsed }
+  for (const part of step.parts) {
+    const attached = charsAttached(part)
+    used.attached += attached
+    used.chars += attached
+    switch (part.type) {
+      case 'call':
+        used.calls++
+        if (part.state === 'succeeded') used.chars += charsOfResult(part.output)
+        break
+      case 'text':
+      case 'reasoning':
+        used.parts++
+        used.text += part.text.length
+        used.chars += part.text.length
+        break
+      default:
+        used.parts++
+        if (part.type === 'file' || part.type === 'reasoning-file') used.files += part.url.length
+        // With the metadata.
+        used.chars += charsOfJson(part) - attached
+    }
+  }
+  usedBySteps.set(step, used)
+  return used
+}
+
+/**
+ * Of large results, whose step changes with each further call: without this cache a step of a thousand of them would be
+ * walked through for each one (OP7).
+ */
+const largeResults = new WeakMap<CallOutput, number>()
+const largeChars = 10_000
+
+function charsOfResult(output: CallOutput): number {
+  const known = largeResults.get(output)
+  if (known !== undefined) return known
+  const chars = charsOfJson(output)
+  if (chars >= largeChars) largeResults.set(output, chars)
+  return chars
 }
 
 /** The characters of a call's arguments, and of what the provider has attached to a part. */
-export const charsAttached = (part: Part): number => measureOnce(attached, part, measureAttached)
-
-function measureAttached(part: Part): number {
+function charsAttached(part: Part): number {
   const { providerMetadata } = part as { readonly providerMetadata?: unknown }
   const metadata = providerMetadata === undefined ? 0 : charsOfJson(providerMetadata)
   if (part.type !== 'call') return metadata

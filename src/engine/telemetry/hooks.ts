@@ -200,6 +200,38 @@ export function safely(hooks: Hooks | undefined): Hooks {
   }
 }
 
+type RunIdentity = Partial<Omit<OfTurn<unknown>, keyof TurnPlace>>
+
+/**
+ * What an event has besides its own fields: content, which a logger that writes out all fields must not find. So these are
+ * getters of a class, and no fields; to define them on each event would take longer than everything else about it.
+ */
+class RunEvent {
+  readonly #identity: RunIdentity
+  readonly #outcome: (() => CallOutcome) | undefined
+
+  constructor(identity: RunIdentity, outcome: (() => CallOutcome) | undefined) {
+    this.#identity = identity
+    this.#outcome = outcome
+  }
+
+  get context() {
+    return this.#identity.context
+  }
+  get abortSignal() {
+    return this.#identity.abortSignal
+  }
+  get turn() {
+    return this.#identity.turn
+  }
+  get prompt() {
+    return this.#identity.prompt
+  }
+  get outcome() {
+    return this.#outcome
+  }
+}
+
 export function createRunHooks(
   place: TurnPlace,
   to: Hooks,
@@ -207,27 +239,17 @@ export function createRunHooks(
   inside?: Hooks['inside'],
 ): RunHooks {
   const begun = now()
-  // The fields that are not enumerable are on the prototype, which all events of a run share: to define them on
-  // each event would take longer than everything else about it.
-  let shared: object = {}
-  const emit = (event: LifecycleEvent, content: PropertyDescriptorMap = {}) =>
-    to(Object.assign(Object.create(shared, content) as object, event))
+  let identity: RunIdentity = {}
+  const emit = (event: LifecycleEvent, outcome?: () => CallOutcome) =>
+    to(Object.assign(new RunEvent(identity, outcome), event))
   const ofCall = ({ id: callId, name }: Call) => ({
     callId,
     name,
     idempotencyKey: idempotencyKeyOf(place.threadId, callId),
   })
   return {
-    identify({ context, abortSignal, turn, prompt }) {
-      shared = Object.defineProperties(
-        {},
-        {
-          context: { value: context },
-          abortSignal: { value: abortSignal },
-          turn: { value: turn },
-          prompt: { value: prompt },
-        },
-      )
+    identify(run) {
+      identity = run
     },
     inside: (part, work) => (inside === undefined ? work() : inside({ ...place, ...part }, work)),
     stepStarted(step, { modelId, provider }) {
@@ -242,7 +264,7 @@ export function createRunHooks(
       return (outcome) => {
         const { state } = outcome
         const ended = { type: 'call-ended', ...where, state, ms: now() - started } as const
-        emit(ended, { outcome: { value: () => outcome } })
+        emit(ended, () => outcome)
       }
     },
     modelReplaced: (replaced) => emit({ type: 'model-replaced', ...place, ...replaced }),
