@@ -1,4 +1,5 @@
 import { assertNever } from '../../core/assert-never.ts'
+import type { NewEvent } from '../../core/event.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import { type CallId, type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts'
 import { isJsonObject, type Json } from '../../core/json.ts'
@@ -51,8 +52,9 @@ export type Recording = WithResponse &
         /** Resolves when the turn has been stored to its end, or waits. Never rejects. */
         readonly done: Promise<void>
         /**
-         * For a message that was refused after all, by a backend for example: the message and its turn leave every view, and the
-         * message's id is free again. A thread that was created for it is deleted. Waits for `done`.
+         * For a message that was refused after all, by a backend for example: the message and its turn leave every view, and
+         * what an edit or a regenerate had replaced is shown again. A thread that was created for it is deleted. Waits for
+         * `done`.
          */
         withdraw(): Promise<void>
       }
@@ -101,9 +103,15 @@ export async function record(
       begun.resolve(recorded)
       return recorded.run
     }
+  /** What the commit of this request stored, of as many attempts as it took the last: what a withdrawal undoes. */
+  let stored: readonly NewEvent[] = []
+  const begin: Engine['begin'] = (given) => {
+    stored = given.events
+    return engine.begin(given)
+  }
   const sent = isContinuation(request)
     ? await continueRecorded(engine, request, workFor)
-    : await send(engine, request, workFor)
+    : await send({ ...engine, begin }, request, workFor)
   const feed = {
     store: engine.store,
     subscribe: (id: ThreadId, after: FollowedPlace, signal = new AbortController().signal) =>
@@ -119,7 +127,7 @@ export async function record(
     const toResponse = respond({ threadId, turnId, lost, ...known })
     const withdraw = async () => {
       await run.done
-      await withdrawTurn(engine, request, turnId)
+      await withdrawTurn(engine, request, turnId, stored)
     }
     return { kind: 'recording', turnId, stream, done: run.done, toResponse, withdraw }
   }
@@ -152,13 +160,22 @@ async function withdrawTurn(
   engine: Engine,
   request: RecordRequest,
   turnId: MessageId,
+  stored: readonly NewEvent[],
 ): Promise<void> {
   // A continued turn existed before this request.
   if (isContinuation(request)) return
-  const { threadId, message, create } = request
+  const { threadId, create } = request
   const at = engine.clock.now()
-  const messageIds = [message.id, turnId]
-  await appendThreadEvents(engine, threadId, [{ type: 'messages-retired', at, messageIds }])
+  // A message whose answer was to be regenerated existed before this request, and stays.
+  const added = stored.flatMap((event) => (event.type === 'message-added' ? [event.messageId] : []))
+  const places = stored.flatMap((event) =>
+    event.type === 'messages-retired' ? (event.kept?.places ?? []) : [],
+  )
+  await appendThreadEvents(engine, threadId, [
+    { type: 'messages-retired', at, messageIds: [...added, turnId] },
+    // In the same commit, or a reader in between would find the thread without what was to be replaced.
+    ...(places.length === 0 ? [] : [{ type: 'messages-shown', at, places } as const]),
+  ])
   if (create === undefined) return
   const { last } = (await readLatest(engine.store, threadId, 'full')) ?? {}
   if (last === undefined) await engine.store.deleteThread(threadId)
