@@ -60,6 +60,17 @@ const textOf = (message: Message): string =>
     .join('')
 
 describe.each(Object.entries(stores))('a request that the backend refuses, on %s', (_, open) => {
+  it('[RS4] a message can be sent again under its id, in a thread that was there before', async () => {
+    const { say, shown, answerWith } = start(open())
+    await say('u1', 'first')
+    answerWith(429)
+    expect(await say('u2', 'second')).toBe(429)
+    expect((await shown()).map(textOf)).toEqual(['first', 'answer 1'])
+    answerWith(200)
+    expect(await say('u2', 'second')).toBe(200)
+    expect((await shown()).map(textOf)).toEqual(['first', 'answer 1', 'second', 'answer 2'])
+  })
+
   it('[RS4 VR1] an answer that is made anew leaves the one before as it was', async () => {
     const { post, say, shown, answerWith } = start(open())
     await say('u1', 'first')

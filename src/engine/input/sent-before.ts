@@ -83,6 +83,8 @@ export async function findSentBefore(
   if (stored !== null) {
     checkSame(stored.parts, parts)
     const answer = await readAnswer(store, threadId, stored)
+    // It was withdrawn together with its turn (`record`), so its id is free again (RS4).
+    if (answer === null) return undefined
     if (answer.turn !== null) return toSentBefore(answer.turn)
     if (answer.seq !== seq) return 'stale'
     throw new HoldfastError('bad-request', 'A message with this id was stored without an answer.')
@@ -97,19 +99,23 @@ export async function findSentBefore(
   return toSentBefore(turn)
 }
 
-/** The answer to a message stands right behind it, on its path; of a hidden one, the answer that it was left with. */
+/**
+ * The answer to a message stands right behind it, on its path; of a hidden one, the answer that it was left with. Null: the
+ * message is on no path.
+ */
 async function readAnswer(
   store: Store,
   threadId: ThreadId,
   { id, seq }: Message,
-): Promise<{ readonly turn: Turn | null; readonly seq: Seq | undefined }> {
+): Promise<{ readonly turn: Turn | null; readonly seq: Seq } | null> {
   const path = await store.readPath(threadId, `${id}@${seq}`)
-  const at = path?.show.findIndex((shown) => shown.seq === seq) ?? -1
-  const next = at < 0 ? undefined : path?.show[at + 1]
+  if (path === null) return null
+  const at = path.show.findIndex((shown) => shown.seq === seq)
+  const next = at < 0 ? undefined : path.show[at + 1]
   const query = { threadId, limit: 1, before: seq, live: 'include', results: 'lazy' } as const
   const page = at < 0 ? await store.readPage({ ...query, order: 'oldest-first' }) : null
   const found =
     next === undefined ? page?.messages[0] : await store.readMessage(threadId, next.id, 'lazy')
   const turn = turnOf(found ?? undefined)
-  return { turn: turn?.replyTo === id ? turn : null, seq: page?.seq ?? path?.seq }
+  return { turn: turn?.replyTo === id ? turn : null, seq: page?.seq ?? path.seq }
 }

@@ -52,8 +52,8 @@ export type Recording = WithResponse &
         /** Resolves when the turn has been stored to its end, or waits. Never rejects. */
         readonly done: Promise<void>
         /**
-         * For a message that was refused after all, by a backend for example: the message and its turn leave every view, and
-         * what an edit or a regenerate had replaced is shown again. A thread that was created for it is deleted. Waits for
+         * For a message that was refused after all, by a backend for example: the message and its turn leave every view, its
+         * id is free again, and what an edit or a regenerate had replaced is shown again. A thread that was created for it is deleted. Waits for
          * `done`.
          */
         withdraw(): Promise<void>
