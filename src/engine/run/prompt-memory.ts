@@ -1,4 +1,4 @@
-import { type BudgetLimits, createFairBudget, type Share } from '../../core/fair-budget.ts'
+import { type BudgetLimits, createFairBudget, type Share } from './fair-budget.ts'
 import type { OwnerId } from '../../core/ids.ts'
 import { longestHistoryChars } from '../options/options.ts'
 
