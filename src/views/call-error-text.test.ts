@@ -272,3 +272,8 @@ describe('the wording of a call', () => {
     ])
   })
 })
+
+test('[OP7 CL9] a reason of white space and a word takes linear time to read', () => {
+  const error = `${' '.repeat(1_000_000)}x`
+  expect(errorTextOf(ended({ state: 'failed', cause: 'tool-error', error }))).toContain('x')
+})

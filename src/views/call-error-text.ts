@@ -176,6 +176,9 @@ export const formerErrorTexts: ReadonlyMap<string, string> = new Map([
   ['Broken off: you wrote again.', 'No result: you wrote again.'],
 ])
 
-/** Older versions and foreign data contain what `String` makes of an object, which is no reason. */
+/**
+ * Older versions and foreign data contain what `String` makes of an object, which is no reason. Trimmed first: an expression
+ * with white space at both ends takes quadratic time on a text of white space (OP7).
+ */
 const hasReason = (text: string | undefined): text is string =>
-  text !== undefined && !/^\s*(\[object \w+\]|undefined|null)?\s*$/.test(text)
+  text !== undefined && !/^(?:\[object \w+\]|undefined|null|)$/.test(text.trim())

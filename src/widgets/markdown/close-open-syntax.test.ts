@@ -2,7 +2,7 @@ import type { MarkedToken, Token } from 'marked'
 import { describe, expect, it } from 'vitest'
 import { longAnswer } from '../../demo/demo-answers.ts'
 import { decodeReferences } from './safe-address.ts'
-import { readMarkdown } from './markdown.tsx'
+import { readMarkdown } from './read-markdown.ts'
 
 const samples = {
   'the long answer of the demo': longAnswer(),

@@ -1,3 +1,4 @@
+import { inlineReach } from './bounded-lexer.ts'
 import { closeOpenInline } from './close-open-inline.ts'
 
 /**
@@ -16,7 +17,8 @@ export function closeOpenSyntax(text: string): string {
   if (isOnlyMarks(line)) return text.slice(0, start)
   const table = openTableStart(text)
   if (table !== undefined) return text.slice(0, table)
-  return text.slice(0, start) + closeOpenInline(line)
+  const inline = Math.max(start, text.length - inlineReach)
+  return text.slice(0, inline) + closeOpenInline(text.slice(inline))
 }
 
 function openFenceOf(text: string): string | undefined {

@@ -3,7 +3,7 @@
  * `undefined` for everything else, such as `javascript:` and `//host` (HT5).
  */
 export function safeHref(address: string): string | undefined {
-  const href = decodeReferences(address).trim()
+  const href = asBrowsersRead(address)
   return /^(?:https?:\/\/|mailto:|#|\/(?![/\\]))/i.test(href) ? href : undefined
 }
 
@@ -12,11 +12,17 @@ export function safeHref(address: string): string | undefined {
  * host would reveal the reader to that host (HT5).
  */
 export function safeImage(address: string): string | undefined {
-  const source = decodeReferences(address).trim()
+  const source = asBrowsersRead(address)
   return /^(?:data:image\/(?:png|jpe?g|gif|webp|avif);base64,|blob:|\/(?![/\\]))/i.test(source)
     ? source
     : undefined
 }
+
+/** Browsers skip tabs and ends of lines inside an address: with a tab between its slashes, `//host` would pass for a path. */
+const asBrowsersRead = (address: string): string =>
+  decodeReferences(address)
+    .replaceAll(/[\t\n\r]/g, '')
+    .trim()
 
 const named: Readonly<Record<string, string>> = {
   amp: '&',
