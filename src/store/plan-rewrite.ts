@@ -2,7 +2,7 @@ import type { NewEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Seq, ThreadId } from '../core/ids.ts'
 import { type PausableWork, runToEnd } from '../core/pausable-work.ts'
-import type { AppendRefusal } from './lease.ts'
+import { type AppendRefusal, isStale, type ThreadHead } from './lease.ts'
 import {
   type ChangedMessageRow,
   type IllegalAppend,
@@ -24,6 +24,23 @@ export interface ThreadRewrite {
 }
 /** `leased`: a run holds the thread. An event that is not allowed is thrown as a fault. */
 export type RewriteResult = 'rewritten' | 'stale' | 'leased'
+
+/** The columns of the thread's row that a rewrite is compared with. */
+export interface RewrittenHead extends Pick<ThreadHead, 'seq' | 'incarnation'> {
+  /** A run holds the lease. */
+  readonly isHeld: boolean
+  /** Inputs wait: they would wait for a turn that is no longer there. */
+  readonly hasQueue: boolean
+}
+
+/** The one rule of who may rewrite a thread; null: it may be rewritten. */
+export function judgeRewrite(
+  head: RewrittenHead,
+  rewrite: ThreadRewrite,
+): Exclude<RewriteResult, 'rewritten'> | null {
+  if (isStale(head, rewrite)) return 'stale'
+  return head.isHeld || head.hasQueue ? 'leased' : null
+}
 
 /** The commits of a rewrite, each on top of the one before it. */
 export function planRewrite(rewrite: ThreadRewrite): readonly PlannedCommit[] {

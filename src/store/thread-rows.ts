@@ -1,4 +1,4 @@
-import type { MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
+import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
 import { toQueueText } from '../core/queue.ts'
 import type { ThreadRecord } from '../core/thread.ts'
 import {
@@ -93,7 +93,7 @@ export function applyCommit(
   const rows = isMade ? createThreadRows({ id, ...create }, clock.nextNumber()) : before
   const refusal =
     judgeAppend(rows?.head ?? null, (head) => isHeld(head, clock), append) ??
-    (rows === undefined ? null : findConflict(rows, commit))
+    (rows === undefined ? null : findConflict(keysOf(rows), commit))
   if (refusal !== null || rows === undefined) {
     return { result: refusal ?? { kind: 'no-thread' }, rows: before }
   }
@@ -123,14 +123,28 @@ export function applyCommit(
   }
 }
 
-/** The unique keys of a database: ids of messages that are shown, and ids of calls. */
-function findConflict(rows: ThreadRows, commit: PlannedCommit): IllegalAppend | null {
+/** What is stored of a thread that has unique keys. */
+export interface StoredKeys {
+  readonly messages: readonly {
+    readonly id: MessageId
+    readonly seq: Seq
+    readonly retiredSeq: Seq | null
+  }[]
+  /** Undefined: there is no such call. */
+  readonly turnOfCall: (callId: CallId) => MessageId | undefined
+}
+
+/** The unique keys of a database, for stores without one: ids of messages that are shown, and ids of calls. */
+export function findConflict(
+  { messages, turnOfCall }: StoredKeys,
+  commit: PlannedCommit,
+): IllegalAppend | null {
   const shown = new Set<MessageId>()
-  for (const { id, retiredSeq } of rows.messages) if (retiredSeq === null) shown.add(id)
+  for (const { id, retiredSeq } of messages) if (retiredSeq === null) shown.add(id)
   for (const { id, retiredSeq } of commit.changedMessages) if (retiredSeq !== null) shown.delete(id)
-  for (const seq of commit.shownMessages) {
-    const id = rows.messages.find((row) => row.seq === seq)?.id
-    if (id === undefined || !shown.has(id)) continue
+  const toShow = new Set(commit.shownMessages)
+  for (const { id, seq } of toShow.size === 0 ? [] : messages) {
+    if (!toShow.has(seq) || !shown.has(id)) continue
     return { kind: 'illegal', subject: 'message', id, state: 'exists' }
   }
   for (const { id, retiredSeq } of commit.newMessages) {
@@ -138,13 +152,16 @@ function findConflict(rows: ThreadRows, commit: PlannedCommit): IllegalAppend | 
     if (retiredSeq === null) shown.add(id)
   }
   for (const { callId: id, turnId } of commit.calls) {
-    const other = rows.calls.find(({ callId }) => callId === id)
-    if (other !== undefined && other.turnId !== turnId) {
-      return { kind: 'illegal', subject: 'call', id, state: 'exists' }
-    }
+    if ((turnOfCall(id) ?? turnId) === turnId) continue
+    return { kind: 'illegal', subject: 'call', id, state: 'exists' }
   }
   return null
 }
+
+const keysOf = ({ messages, calls }: ThreadRows): StoredKeys => ({
+  messages,
+  turnOfCall: (id) => calls.find(({ callId }) => callId === id)?.turnId,
+})
 
 function addRows(rows: ThreadRows, commit: PlannedCommit, commitSeq: Seq): ThreadRows {
   const mark = markOf(commit)

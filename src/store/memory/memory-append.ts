@@ -4,9 +4,10 @@ import type { MessageId } from '../../core/ids.ts'
 import { parseQueue, toQueueText } from '../../core/queue.ts'
 import { isHeld, judgeAppend, type LeaseClock, toAppended, useLease } from '../lease.ts'
 import { markOf } from '../place-evidence.ts'
-import type { IllegalAppend, PlannedCommit } from '../plan-commit.ts'
+import type { PlannedCommit } from '../plan-commit.ts'
 import type { AppendResult } from '../store.ts'
 import { nextTitleGiver } from '../thread-row.ts'
+import { findConflict, type StoredKeys } from '../thread-rows.ts'
 import {
   type MemoryMessage,
   type MemoryThread,
@@ -28,7 +29,7 @@ export function appendToMemory(
   const { now, nextActivity } = context
   const refusal =
     judgeAppend(stored.head, (head) => isHeld(head, context), append) ??
-    findConflict(stored, commit)
+    findConflict(keysOf(stored), commit)
   if (refusal !== null) return refusal
 
   write(stored, commit)
@@ -53,33 +54,13 @@ export function appendToMemory(
   return toAppended(stored.head, size, append.lease)
 }
 
-/** The unique keys of a database: ids of messages that are shown, and ids of calls. */
-function findConflict(stored: MemoryThread, commit: PlannedCommit): IllegalAppend | null {
-  const shown = new Set(
-    stored.messages.filter(({ retiredSeq }) => retiredSeq === null).map(({ id }) => id),
-  )
-  for (const { id, retiredSeq } of commit.changedMessages) if (retiredSeq !== null) shown.delete(id)
-  const bySeq = new Map(
-    commit.shownMessages.length === 0 ? [] : stored.messages.map(({ seq, id }) => [seq, id]),
-  )
-  for (const seq of commit.shownMessages) {
-    const id = bySeq.get(seq)
-    if (id === undefined || !shown.has(id)) continue
-    return { kind: 'illegal', subject: 'message', id, state: 'exists' }
+function keysOf(stored: MemoryThread): StoredKeys {
+  let calls: ReturnType<typeof readMemoryCalls> | undefined
+  const turnOfCall: StoredKeys['turnOfCall'] = (id) => {
+    calls ??= readMemoryCalls(stored)
+    return calls.get(id)?.turnId
   }
-  for (const { id, retiredSeq } of commit.newMessages) {
-    if (shown.has(id)) return { kind: 'illegal', subject: 'message', id, state: 'exists' }
-    if (retiredSeq === null) shown.add(id)
-  }
-  if (commit.calls.length === 0) return null
-  const calls = readMemoryCalls(stored)
-  for (const { callId: id, turnId } of commit.calls) {
-    const found = calls.get(id)
-    if (found !== undefined && found.turnId !== turnId) {
-      return { kind: 'illegal', subject: 'call', id, state: 'exists' }
-    }
-  }
-  return null
+  return { messages: stored.messages, turnOfCall }
 }
 
 function write(stored: MemoryThread, planned: PlannedCommit): void {

@@ -7,11 +7,11 @@ import { callsOf, type Message, type Turn } from '../../core/message.ts'
 import { memoryFiles } from '../../files/memory-files.ts'
 import { type ListedThread, longestTitle } from '../../core/thread.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
-import { isHeld, type IsHolderAlive, isStale, newThreadHead } from '../lease.ts'
+import { isHeld, type IsHolderAlive, newThreadHead } from '../lease.ts'
 import type { Append } from '../plan-commit.ts'
 import { jsonLength, omitInChange, omitLargeOutputs } from '../omit-large-outputs.ts'
 import { drawMark } from '../place-evidence.ts'
-import { planRewrite, toRewriteFault } from '../plan-rewrite.ts'
+import { judgeRewrite, planRewrite, toRewriteFault } from '../plan-rewrite.ts'
 import type { ChangeNotification, NewThread, Store } from '../store.ts'
 import { firstTitleGiver, passesFilter, toMetadataText } from '../thread-row.ts'
 import { createMemoryFileRecords } from './memory-file-records.ts'
@@ -177,8 +177,11 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const { threadId, from } = rewrite
       const commits = planRewrite(rewrite)
       const stored = threads.get(threadId)
-      if (stored === undefined || isStale(stored.head, rewrite)) return 'stale'
-      if (isHeld(stored.head, { now, isAlive }) || stored.thread.queue.length > 0) return 'leased'
+      if (stored === undefined) return 'stale'
+      const hasLease = isHeld(stored.head, { now, isAlive })
+      const head = { ...stored.head, isHeld: hasLease, hasQueue: stored.thread.queue.length > 0 }
+      const refusal = judgeRewrite(head, rewrite)
+      if (refusal !== null) return refusal
       // Written to a copy, which replaces the thread once everything is written: a refusal must leave the
       // thread as it was.
       const copy: MemoryThread = {

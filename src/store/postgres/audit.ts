@@ -16,6 +16,7 @@ import {
 import { type ListedThreadRow, toListedThread } from '../thread-row.ts'
 import type { Database, DatabaseReader } from './database.ts'
 import { createFileStatements } from './file-records.ts'
+import { leaseHeld } from './ledger-columns.ts'
 import { toStoreFault } from './postgres-error.ts'
 import { type RunStatement, type Statement, toPlainText } from './statement.ts'
 
@@ -162,7 +163,7 @@ function createAuditSql(schema: string) {
     scans: {
       threads: `SELECT id AS key, id AS "threadId", owner_id AS "ownerId", seq, incarnation, queue, CASE WHEN lease_turn IS NOT NULL THEN
           json_build_object('turnId', lease_turn,
-            'isHeld', coalesce(lease_until > clock_timestamp(), false)) END AS lease,
+            'isHeld', ${leaseHeld}) END AS lease,
           (SELECT coalesce(json_agg(u.file_id), '[]')::text FROM ${schema}.file_uses u
             WHERE u.thread_id = threads.id) AS files
         FROM ${schema}.threads ${ofThread('id')} ORDER BY id`,

@@ -12,6 +12,7 @@ import {
   threadColumns,
   type Column,
 } from './commit-columns.ts'
+import { leaseHeld } from './ledger-columns.ts'
 import type { Statement } from './statement.ts'
 
 /**
@@ -151,7 +152,7 @@ export function commitStatement(schema: string, kind: CommitKind): Statement {
        SELECT i.*, h.* FROM ${input} LEFT JOIN LATERAL (
          SELECT owner_id AS head_owner, incarnation, seq AS head_seq, fence AS head_fence,
            lease_holder AS head_holder, lease_turn AS head_turn,
-           coalesce(lease_until > clock_timestamp(), false) AS is_held
+           ${leaseHeld} AS is_held
          FROM ${schema}.threads WHERE id = i.id FOR NO KEY UPDATE SKIP LOCKED) AS h ON true)`,
     // The same conditions as `judgeAppend`, which finds the reason where they do not hold.
     `${moved} AS (

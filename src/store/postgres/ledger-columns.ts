@@ -3,6 +3,9 @@ import type { CallLifecycle } from '../../core/lifecycle.ts'
 import type { TurnStatus, UserMessage } from '../../core/message.ts'
 import type { StoredOutput } from '../stored-output.ts'
 
+/** The rule of `isHeld` in SQL: whether the lease in a row of `threads` binds, by the database's clock. */
+export const leaseHeld = 'coalesce(lease_until > clock_timestamp(), false)'
+
 /**
  * One statement reads rows of several tables, so that each verb is one round trip and one snapshot. The rows
  * come in one list, distinguished by `kind`; a column that a kind does not have is null.

@@ -1,10 +1,11 @@
 import type { MessageId, Seq, ThreadId } from '../../core/ids.ts'
 import type { ThreadRecord } from '../../core/thread.ts'
-import { isStale } from '../lease.ts'
 import { createPacer, runPaced } from '../pacer.ts'
 import {
+  judgeRewrite,
   planRewriteInSteps,
   type RewriteResult,
+  type RewrittenHead,
   type ThreadRewrite,
   toRewriteFault,
 } from '../plan-rewrite.ts'
@@ -32,6 +33,7 @@ import {
 } from '../thread-row.ts'
 import type { Database } from './database.ts'
 import { releaseFilesStatement } from './file-records.ts'
+import { leaseHeld } from './ledger-columns.ts'
 import { deleteSharesStatement } from './share-records.ts'
 import { type RunStatement, type Statement, toPlainText } from './statement.ts'
 import { createCommitWriter } from './write-commits.ts'
@@ -221,14 +223,14 @@ export function createThreadStatements(schema: string) {
       'find-abandoned-runs',
       `SELECT id AS "threadId", lease_turn AS "turnId", lease_holder AS holder, fence
        FROM ${schema}.threads
-       WHERE lease_holder IS NOT NULL AND lease_until <= clock_timestamp()
+       WHERE lease_holder IS NOT NULL AND NOT ${leaseHeld}
        ORDER BY lease_until LIMIT $1`,
     ),
     findAbandonedRun: statement(
       'find-abandoned-run',
       `SELECT id AS "threadId", lease_turn AS "turnId", lease_holder AS holder, fence
        FROM ${schema}.threads
-       WHERE id = $1 AND lease_holder IS NOT NULL AND lease_until <= clock_timestamp()`,
+       WHERE id = $1 AND lease_holder IS NOT NULL AND NOT ${leaseHeld}`,
     ),
   }
 }
@@ -245,14 +247,10 @@ export async function rewriteThread(
   const { lock, deleteFrom } = rewriteStatements(schema)
   return database.transaction(async (run) => {
     // A concurrent append finds this row locked (`busy`), and with its next attempt the thread rewritten.
-    const [row] = await run<{
-      readonly seq: Seq
-      readonly incarnation: string
-      readonly isHeld: boolean
-      readonly hasQueue: boolean
-    }>(lock, [threadId])
-    if (row === undefined || isStale(row, rewrite)) return 'stale'
-    if (row.isHeld || row.hasQueue) return 'leased'
+    const [row] = await run<RewrittenHead>(lock, [threadId])
+    if (row === undefined) return 'stale'
+    const refusal = judgeRewrite(row, rewrite)
+    if (refusal !== null) return refusal
     for (const statement of deleteFrom) await run(statement, [threadId, from])
     let { seq } = row
     for (const result of await createCommitWriter(run, schema)(commits)) {
@@ -266,8 +264,7 @@ export async function rewriteThread(
 const rewriteStatements = (schema: string) => ({
   lock: statement(
     'lock-for-rewrite',
-    `SELECT seq, incarnation, lease_holder IS NOT NULL AND lease_until > clock_timestamp() AS "isHeld",
-       queue <> '[]' AS "hasQueue"
+    `SELECT seq, incarnation, ${leaseHeld} AS "isHeld", queue <> '[]' AS "hasQueue"
      FROM ${schema}.threads WHERE id = $1 FOR UPDATE`,
   ),
   /** Inputs and calls first: the messages determine which of them are deleted. */

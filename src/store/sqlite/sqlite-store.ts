@@ -13,12 +13,12 @@ import { folderFiles } from '../../files/folder-files.ts'
 import { memoryFiles } from '../../files/memory-files.ts'
 import { changedThreads, commitGroup, isLong } from '../commit-group.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
-import { isHeld, type IsHolderAlive, isStale } from '../lease.ts'
+import { isHeld, type IsHolderAlive } from '../lease.ts'
 import { createLedgerReader } from '../ledger-rows.ts'
 import { createPacer, runPaced } from '../pacer.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
 import { drawMark } from '../place-evidence.ts'
-import { planRewriteInSteps, toRewriteFault } from '../plan-rewrite.ts'
+import { judgeRewrite, planRewriteInSteps, toRewriteFault } from '../plan-rewrite.ts'
 import type { AppendResult, Store } from '../store.ts'
 import { firstTitleNote, toListedThread, toMetadataText, toThreadRecord } from '../thread-row.ts'
 import { createSqliteAudit } from './audit.ts'
@@ -244,8 +244,11 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
         statements: LedgerStatements,
       ): PausableWork<'stale' | 'leased' | Seq> {
         const row = statements.readHead.get(threadId)
-        if (row === undefined || isStale(row, rewrite)) return 'stale'
-        if (isHeld(row, { now, isAlive }) || row.hasQueue === 1) return 'leased'
+        if (row === undefined) return 'stale'
+        const hasLease = isHeld(row, { now, isAlive })
+        const head = { ...row, isHeld: hasLease, hasQueue: row.hasQueue === 1 }
+        const refusal = judgeRewrite(head, rewrite)
+        if (refusal !== null) return refusal
         statements.deleteInputsFrom.run({ thread: row.thread, from })
         for (const deleteSome of deletionsFrom(statements, row.thread, from)) {
           while (deleteSome() > 0) yield
