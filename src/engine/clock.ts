@@ -65,31 +65,6 @@ export function wait(clock: Clock, ms: number, signal?: AbortSignal): Promise<vo
   })
 }
 
-/**
- * The result of the work; `abandoned` where it has not settled `ms` after the signal aborted. The work itself goes on, and what
- * becomes of it is ignored.
- */
-export async function unlessAbandoned<Value>(
-  clock: Clock,
-  ms: number,
-  signal: AbortSignal,
-  work: Promise<Value>,
-): Promise<Value | 'abandoned'> {
-  const over = Promise.withResolvers<'abandoned'>()
-  let cancel = () => {}
-  const onAbort = () => {
-    cancel = clock.after(ms, () => over.resolve('abandoned'))
-  }
-  if (signal.aborted) onAbort()
-  else signal.addEventListener('abort', onAbort)
-  try {
-    return await Promise.race([work, over.promise])
-  } finally {
-    cancel()
-    signal.removeEventListener('abort', onAbort)
-  }
-}
-
 /** After everything that is ready now: work that awaits this lets others have their turn (OP7). */
 export const nextTurn = (clock: Clock): Promise<void> =>
   new Promise((resolve) => {

@@ -1,8 +1,18 @@
 import { tool } from 'ai'
-import { createHoldfast, memory, type HoldfastOptions } from 'holdfast'
+import {
+  callsOf,
+  createHoldfast,
+  type Holdfast,
+  type HoldfastOptions,
+  memory,
+  type MessageId,
+  type Store,
+} from 'holdfast'
 import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { systemClock, wait } from '../../src/engine/clock.ts'
+import { memoryFiles } from '../../src/files/memory-files.ts'
 import { turnOf } from './fixture.ts'
 
 type Hanging = (called: () => Promise<never>) => Partial<HoldfastOptions>
@@ -29,14 +39,19 @@ function open(options: Hanging) {
     }),
   })
   const ask = async () => {
-    const message = { id: 'u', parts: [{ type: 'text', text: 'Pay.' }] } as const
-    const create = { ownerId: 'ann', title: '' }
-    const sent = await holdfast.send({ threadId: 'thread', message, create })
-    if (sent.kind !== 'started') throw new Error(sent.kind)
+    const turnId = await send(holdfast)
     await called.promise
-    return async () => turnOf(await store.readMessage('thread', sent.turnId))
+    return async () => turnOf(await store.readMessage('thread', turnId))
   }
   return { holdfast, ask }
+}
+
+async function send(holdfast: Holdfast): Promise<MessageId> {
+  const message = { id: 'u', parts: [{ type: 'text', text: 'Pay.' }] } as const
+  const create = { ownerId: 'ann', title: '' }
+  const sent = await holdfast.send({ threadId: 'thread', message, create })
+  if (sent.kind !== 'started') throw new Error(sent.kind)
+  return sent.turnId
 }
 
 describe.concurrent.each(functions)('%s that never returns', (_, options) => {
@@ -62,4 +77,118 @@ it('[ST1] a listener that never returns after the end of a turn keeps no server 
   const readTurn = await ask()
   expect((await readTurn()).progress.status).toBe('ended')
   await holdfast.close()
+})
+
+it('[ST1] a function that returns after its turn was stopped begins nothing', async () => {
+  const late = Promise.withResolvers<undefined>()
+  const events: string[] = []
+  const { holdfast, ask } = open((hang) => ({
+    prepareStep: async () => {
+      void hang()
+      return late.promise
+    },
+    model: scriptedModel(() => {
+      events.push('model called')
+      return [{ text: 'Paid.' }]
+    }),
+    onStepStart: () => void events.push('onStepStart'),
+    onAbort: () => void events.push('onAbort'),
+    hooks: ({ type }) => void events.push(type),
+  }))
+  await ask()
+  await holdfast.stop('thread')
+  late.resolve(undefined)
+  await holdfast.close()
+  expect(events.filter((name) => name !== 'committed')).toEqual([
+    'turn-started',
+    'turn-ended',
+    'onAbort',
+  ])
+})
+
+/** Longer than a run that is interrupted waits for functions of the host application. */
+const slowMs = 2_500
+
+describe.concurrent('What has arrived when a turn is stopped or the server closes', () => {
+  it.each(['stop', 'close'] as const)(
+    '[ST1 FL1] is kept while its file is stored: %s',
+    async (how) => {
+      const writing = Promise.withResolvers<void>()
+      const files = memoryFiles()
+      const store = memory()
+      const holdfast = createHoldfast({
+        store,
+        recoverEveryMs: 0,
+        files: {
+          accept: ['*/*'],
+          store: {
+            ...files,
+            async write(...file: Parameters<typeof files.write>) {
+              writing.resolve()
+              await wait(systemClock, slowMs)
+              return files.write(...file)
+            },
+          },
+        },
+        model: scriptedModel(() => [{ call: 'scan', input: {} }]),
+        tools: {
+          scan: tool({
+            inputSchema: z.object({}),
+            execute: () => ({
+              page: `data:application/octet-stream;base64,${'QUJD'.repeat(8_000)}`,
+            }),
+          }),
+        },
+      })
+      const turnId = await send(holdfast)
+      await writing.promise
+      if (how === 'stop') await holdfast.stop('thread')
+      else await holdfast.close()
+      const turn = turnOf(await store.readMessage('thread', turnId))
+      expect([...callsOf(turn)].map(({ state }) => state)).toEqual(['succeeded'])
+      expect(turn.progress).toMatchObject(
+        how === 'stop' ? { ending: { kind: 'stopped' } } : { status: 'running' },
+      )
+      await holdfast.close()
+    },
+  )
+
+  it.each(['stop', 'close'] as const)(
+    '[ST1 LG3] is the end that is being stored: %s',
+    async (how) => {
+      const ending = Promise.withResolvers<void>()
+      const inner = memory()
+      const store: Store = {
+        ...inner,
+        async commit(group) {
+          const isEnd = group.some(({ append }) =>
+            append.events.some(({ type }) => type === 'turn-ended'),
+          )
+          if (isEnd) {
+            ending.resolve()
+            await wait(systemClock, slowMs)
+          }
+          return inner.commit(group)
+        },
+      }
+      const reported: string[] = []
+      const holdfast = createHoldfast({
+        store,
+        recoverEveryMs: 0,
+        model: scriptedModel(() => [{ text: 'Paid.' }]),
+        onEnd: () => void reported.push('onEnd'),
+        onAbort: () => void reported.push('onAbort'),
+        hooks: ({ type }) => void reported.push(type),
+      })
+      const turnId = await send(holdfast)
+      await ending.promise
+      if (how === 'stop') await holdfast.stop('thread')
+      else await holdfast.close()
+      const { progress } = turnOf(await store.readMessage('thread', turnId))
+      expect(progress).toMatchObject({ ending: { kind: 'completed' } })
+      const about = ['turn-ended', 'turn-lost', 'turn-handed-over', 'onEnd', 'onAbort']
+      expect(reported.filter((name) => about.includes(name))).toEqual(['turn-ended', 'onEnd'])
+      await holdfast.close()
+    },
+  )
 })

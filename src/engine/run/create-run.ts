@@ -7,6 +7,7 @@ import type { TurnPlace } from '../call-scope.ts'
 import { storedChoices } from '../agent/choices.ts'
 import type { Clock } from '../clock.ts'
 import type { FailureTexts } from './failure-texts.ts'
+import type { HostPatience } from './host-patience.ts'
 import { createFileLoader } from '../files/file-loader.ts'
 import type { EngineFiles } from '../files/files.ts'
 import type { RunHooks } from '../telemetry/hooks.ts'
@@ -45,6 +46,7 @@ export interface BegunRun extends RunParts {
   readonly failureTexts: FailureTexts
   readonly memory: RunMemory
   readonly signal: AbortSignal
+  readonly patience: HostPatience
   readonly isLeaving: Run['isLeaving']
   readonly handOver: Run['handOver']
   readonly onAgent: (agent: TurnAgent) => void
@@ -65,7 +67,7 @@ async function resolveAgent(begun: BegunRun): Promise<TurnAgent> {
 
 /** Builds the context that one run works with. */
 export function createRun(parts: BegunRun, agent: TurnAgent): Run {
-  const { ledger, options, signal, place, memory } = parts
+  const { ledger, options, signal, place, memory, patience } = parts
   const own = createPromptFiles(parts.files, place.ownerId)
   const loader = createFileLoader(parts.clock, signal, {
     fetchFile: own.fetch,
@@ -81,6 +83,7 @@ export function createRun(parts: BegunRun, agent: TurnAgent): Run {
     agent: () => steps.agent,
     turn: ledger.turn,
     clock: parts.clock,
+    patience,
     maxRetries: agent.maxRetries ?? options.modelRetries,
   })
   const promptOf = async (turn: Turn): Promise<ModelMessage[]> => {
@@ -127,20 +130,23 @@ export function createRun(parts: BegunRun, agent: TurnAgent): Run {
     get prompt() {
       return prompt
     },
-    initialPrompt: () => promptOf({ ...ledger.turn, steps: [] }),
+    initialPrompt: () => patience(promptOf({ ...ledger.turn, steps: [] })),
     async prepareStep() {
       const model = models.current
       if (model === undefined) throw noModel()
       const { turn } = ledger
-      prompt = await promptOf(turn)
+      // Reads only: nothing that has arrived is lost where it is left.
+      prompt = await patience(promptOf(turn))
       const initialMessages = () => promptOf({ ...turn, steps: [] })
-      prepared = await steps.prepare({ turn, model, initialMessages, messages: prompt })
+      prepared = await patience(steps.prepare({ turn, model, initialMessages, messages: prompt }))
       if (steps.agent !== agent) identify()
       await lifecycle.stepStarted(turn, prepared, namesOf(prepared.model))
+      signal.throwIfAborted()
     },
     async modelCall() {
       if (prepared === undefined) throw new TypeError('The step has not been prepared.')
       const around = await lifecycle.modelCalled(prepared, namesOf(prepared.model))
+      signal.throwIfAborted()
       return { ...prepared, signal, files: loader, ...(around === undefined ? {} : { around }) }
     },
   }

@@ -40,8 +40,11 @@ export async function recordCall(
   let verdict: ApprovalVerdict
   try {
     const { toolbox } = run.agent
-    verdict = await toolbox.judge({ name: call.name, input, scope: scopeOf(run, callId) })
+    const request = { name: call.name, input, scope: scopeOf(run, callId) }
+    verdict = await run.patience(toolbox.judge(request))
   } catch (error) {
+    // Not a verdict: the run was interrupted before there was one.
+    if (run.signal.aborted && error === run.signal.reason) throw error
     // A policy that throws has not allowed the tool to run.
     const outcome = run.failureTexts.ofPolicy(call, error)
     return [record('not-required'), { ...place, type: 'call-settled', outcome }]

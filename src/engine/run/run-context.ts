@@ -7,6 +7,7 @@ import { type CallScope, idempotencyKeyOf, type TurnPlace } from '../call-scope.
 import type { Clock } from '../clock.ts'
 import type { EngineFiles } from '../files/files.ts'
 import type { FailureTexts } from './failure-texts.ts'
+import type { HostPatience } from './host-patience.ts'
 import type { AskedModel, RunHooks } from '../telemetry/hooks.ts'
 import type { ModelList } from '../model/model-list.ts'
 import type { EngineOptions } from '../options/options.ts'
@@ -28,6 +29,7 @@ export interface Run {
   readonly hooks: RunHooks
   readonly failureTexts: FailureTexts
   readonly signal: AbortSignal
+  readonly patience: HostPatience
   /** Whether the run is to continue in another process: then it begins nothing more here. */
   readonly isLeaving: () => boolean
   /** Ends the run in this process. What was stored stays, and the process that acquires the lease continues it. */

@@ -192,6 +192,8 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
 
   /** False: another writer appended meanwhile; its events have been read, and nothing of this write is stored. */
   const write = async (given: readonly NewEvent[], lease: LeaseUse): Promise<boolean> => {
+    // A run that has handed its lease over is not fenced before another has acquired it.
+    if (!holdsLease) throw new FencedError('This run no longer holds its lease.')
     // On every attempt: another writer may have ended a call that these events end too (CL2).
     const { admitted: events, ignored } = admitEvents(turn, given)
     if (events.length === 0 && lease.kind === 'hold') {

@@ -20,6 +20,7 @@ import {
   type LifecycleListener,
   listenerOf,
 } from '../telemetry/lifecycle-callbacks.ts'
+import type { HostPatience } from './host-patience.ts'
 import { namesOf } from '../model/model-list.ts'
 import { sortContent, toEnd, toToolCall } from './step-content.ts'
 import { messagesOf, toSdkUsage, toStepResults } from './step-results.ts'
@@ -63,6 +64,7 @@ export interface LifecycleRun {
   readonly agent: () => TurnAgent
   readonly turn: Turn
   readonly clock: Clock
+  readonly patience: HostPatience
   readonly maxRetries: number
 }
 
@@ -88,7 +90,7 @@ export function createRunLifecycle(run: LifecycleRun): RunLifecycle {
 }
 
 function notifyingLifecycle(
-  { agent, turn: before, clock, maxRetries }: LifecycleRun,
+  { agent, turn: before, clock, patience, maxRetries }: LifecycleRun,
   listeners: readonly LifecycleListener[],
 ): RunLifecycle {
   const callId = crypto.randomUUID()
@@ -104,7 +106,10 @@ function notifyingLifecycle(
     event: LifecycleEvents[Name],
     to = listeners,
   ): Promise<void> {
-    for (const listener of to) await listener.notify(name, event)
+    for (const listener of to) {
+      // A listener is left as one that throws is: whoever notifies looks at the run's signal before it begins anything.
+      await patience(listener.notify(name, event)).catch(() => undefined)
+    }
   }
   async function steps(turn: Turn): Promise<void> {
     const ended = stepsOf(turn)

@@ -9,10 +9,11 @@ import type { Turn, TurnEnding } from '../../core/message.ts'
 import { planTurnEnd } from '../../core/plan-turn-end.ts'
 import type { InputQueue } from '../../core/queued-input.ts'
 import { withDefined } from '../../core/with-defined.ts'
-import { nextTick, unlessAbandoned } from '../clock.ts'
+import { nextTick } from '../clock.ts'
 import { agentOf, type BegunRun, createRun, type RunParts } from './create-run.ts'
 import { endRun } from './end-run.ts'
 import { createFailureTexts } from './failure-texts.ts'
+import { createHostPatience } from './host-patience.ts'
 import { canJoin, planJoin } from './plan-end.ts'
 import { isSteered, nextOptions, planNext } from './plan-next.ts'
 import { planRecovery } from './plan-recovery.ts'
@@ -65,6 +66,7 @@ export function startRun(parts: RunParts): StartedRun {
     failureTexts,
     memory,
     signal,
+    patience: createHostPatience(parts.clock, signal),
     isLeaving: () => isLeaving,
     handOver: () => interrupt({ kind: 'hand-over' }),
     onAgent(resolved) {
@@ -86,53 +88,36 @@ export function startRun(parts: RunParts): StartedRun {
 }
 
 /**
- * How long a run that is interrupted waits for what it has called. Everything of our own ends at once; a function of the host
- * application may never return, and would keep everybody waiting who stops the turn or closes the server (ST1). What it does
- * afterwards changes nothing: no write of a run is stored after its end.
- */
-const interruptedMs = 2_000
-
-/**
  * Works until the turn waits or ends. On every outcome, errors included, the end of the turn is committed if this
  * run still holds the lease.
  */
 async function drive(begun: BegunRun, interruption: () => Interruption | null): Promise<void> {
-  const { clock, signal, ledger } = begun
-  const patiently = <Value>(called: Promise<Value>) =>
-    unlessAbandoned(clock, interruptedMs, signal, called)
+  const { ledger } = begun
   let lifecycle: RunLifecycle | undefined
-  const goOn = async () => {
-    const agent = await agentOf(begun)
+  try {
+    const agent = await begun.patience(agentOf(begun))
     begun.onAgent(agent)
     const run = createRun(begun, agent)
     lifecycle = run.lifecycle
     await lifecycle.started(run.initialPrompt)
-    return work(run, begun.force)
-  }
-  /** Tells the listeners of the host application, which may never return either. */
-  const tell = async (telling: Promise<void> | undefined) => {
-    if (telling !== undefined) await patiently(telling)
-  }
-  try {
-    const result = await patiently(goOn())
-    const done = result === 'abandoned' ? null : result
+    const done = await work(run, begun.force)
     const reason = done === 'ended' ? null : interruption()
     if (reason !== null) await interrupted(begun, reason)
     else if (done !== 'ended' && done !== null) await end(begun, done)
-    if (reason?.kind === 'stop') await tell(lifecycle?.stopped(ledger.turn))
-    else if (reason === null && done !== null) await tell(lifecycle?.ended(ledger.turn))
-    else await tell(lifecycle?.left(ledger.turn))
+    if (reason?.kind === 'stop') await lifecycle.stopped(ledger.turn)
+    else if (reason === null && done !== null) await lifecycle.ended(ledger.turn)
+    else await lifecycle.left(ledger.turn)
   } catch (thrown) {
     const error = toReadableThrown(thrown)
     if (error instanceof FencedError) {
       begun.hooks.turnLost()
-      return tell(lifecycle?.left(ledger.turn))
+      return lifecycle?.left(ledger.turn)
     }
     const reason = interruption() ?? { kind: 'fault', error }
     await failed(begun, reason)
-    if (reason.kind === 'fault') await tell(lifecycle?.failed(error))
-    else if (reason.kind === 'stop') await tell(lifecycle?.stopped(ledger.turn))
-    else await tell(lifecycle?.left(ledger.turn))
+    if (reason.kind === 'fault') await lifecycle?.failed(error)
+    else if (reason.kind === 'stop') await lifecycle?.stopped(ledger.turn)
+    else await lifecycle?.left(ledger.turn)
   }
 }
 
@@ -157,7 +142,7 @@ async function work(run: Run, force: boolean): Promise<TurnEnding | 'ended' | nu
   let hasWorked = false
   const plan = (turn: Turn) => planNext(turn, nextOptions(options, toolbox))
   const stepResults = () => toStepResults(ledger.expected, originOf(run.agent, run.turnId))
-  const isSpent = () => isToStop(step.stopWhen, stepResults, stepsBefore)
+  const isSpent = () => run.patience(isToStop(step.stopWhen, stepResults, stepsBefore))
   while (!run.signal.aborted) {
     // The last events of the step may not be committed yet: they are committed together with what follows.
     const next = plan(ledger.expected)

@@ -1,0 +1,41 @@
+import { type Clock, elapsedMs } from '../clock.ts'
+
+/**
+ * How long a run that is interrupted waits for functions of the host application, in all. One of them may never return, and
+ * would keep everybody waiting who stops the turn or closes the server (ST1).
+ */
+const patienceMs = 2_000
+
+/**
+ * Waits for a function of the host application. Rejects with the reason of the run's signal once the run was interrupted
+ * `patienceMs` ago; what the function does then is ignored.
+ *
+ * Only for functions of the host: what the engine itself does is always waited for. A commit or a file that is being stored
+ * holds a result that has arrived, and a run that went on without it would store its end before it, and lose it.
+ */
+export type HostPatience = <Value>(called: PromiseLike<Value> | Value) => Promise<Value>
+
+export function createHostPatience(clock: Clock, signal: AbortSignal): HostPatience {
+  let abortedAt: number | undefined
+  const noteAbort = () => {
+    abortedAt ??= elapsedMs(clock)
+  }
+  signal.addEventListener('abort', noteAbort, { once: true })
+  return async (called) => {
+    const over = Promise.withResolvers<never>()
+    let cancel = () => {}
+    const onAbort = () => {
+      noteAbort()
+      const leftMs = Math.max(0, (abortedAt ?? 0) + patienceMs - elapsedMs(clock))
+      cancel = clock.after(leftMs, () => over.reject(signal.reason as Error))
+    }
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort)
+    try {
+      return await Promise.race([called, over.promise])
+    } finally {
+      cancel()
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+}
