@@ -23,7 +23,7 @@ import {
 import type { EngineFiles } from './files/files.ts'
 import type { Hub } from './follow/hub.ts'
 import type { Offer } from './agent/offered-models.ts'
-import { boundHistory, readPromptHistory } from './model/read-history.ts'
+import { createHistorySource } from './model/read-history.ts'
 import type { PromptMemory } from './run/prompt-memory.ts'
 import type { EngineOptions } from './options/options.ts'
 import { type StartedRun, startRun } from './run/run.ts'
@@ -172,15 +172,9 @@ export function createEngine(parts: EngineParts): Engine {
         for (const { type, callId } of events) if (type === 'call-settled') hooks.endIgnored(callId)
       },
     })
-    const { maxOutputChars } = options
-    const history = async () => {
-      const query = { threadId, before: turn.seq, maxOutputChars }
-      const { messages, chars } =
-        begin.history === undefined
-          ? await readPromptHistory(store, query)
-          : boundHistory(begin.history)
-      return { messages: options.selectHistory(messages), chars }
-    }
+    const { maxOutputChars, selectHistory } = options
+    const query = { threadId, before: turn.seq, maxOutputChars }
+    const history = createHistorySource(store, query, selectHistory, begin.history)
     const force = begin.force ?? false
     // A run begins its first step at once, so `turn-started` has to be emitted before it.
     const { trace } = turn

@@ -6,7 +6,7 @@ import { isTurn, type Message, type Part } from '../../core/message.ts'
 import { bytesPerSlice } from '../../store/pacer.ts'
 import type { Page, PageQuery, Store } from '../../store/store.ts'
 import { projectPromptOutput } from '../../views/prompt-output.ts'
-import { longestHistory, longestHistoryChars } from '../options/options.ts'
+import { longestHistory, longestHistoryChars, smallHistoryChars } from '../options/options.ts'
 
 /** Which messages of a thread a history is made of, and how much of each. */
 export interface HistoryQuery extends Pick<PageQuery, 'threadId' | 'before' | 'live' | 'results'> {
@@ -48,21 +48,69 @@ export async function readHistory(
   return history.bounded()
 }
 
+/** Which history a prompt is made of. */
+export interface PromptHistoryQuery {
+  readonly threadId: ThreadId
+  readonly before: Seq | null
+  readonly maxOutputChars: number
+}
+
 /** The history of a prompt, with results as the model is sent them. */
 export function readPromptHistory(
   store: Store,
-  {
-    threadId,
-    before,
-    maxOutputChars,
-  }: { readonly threadId: ThreadId; readonly before: Seq | null; readonly maxOutputChars: number },
+  { threadId, before, maxOutputChars }: PromptHistoryQuery,
 ): Promise<BoundedHistory> {
   const shorten = (message: Message) => withCutResults(message, maxOutputChars)
   return readHistory(store, { threadId, before, live: 'include', results: 'full', shorten })
 }
 
+/** The messages before a turn, oldest first. */
+export interface HistorySource {
+  /** In one read. Null: they have more than `smallHistoryChars`. */
+  readSmall(): Promise<BoundedHistory | null>
+  read(): Promise<BoundedHistory>
+}
+
+/** `known`: all of them, where they have just been read. */
+export function createHistorySource(
+  store: Store,
+  query: PromptHistoryQuery,
+  select: (messages: readonly Message[]) => readonly Message[],
+  known?: readonly Message[],
+): HistorySource {
+  // A large one is not kept: a run that waits for memory must not hold what it waits for (OP7).
+  const small = known === undefined ? undefined : smallHistoryOf(known)
+  const selected = ({ messages, chars }: BoundedHistory) => ({ messages: select(messages), chars })
+  return {
+    async readSmall() {
+      const found = small === undefined ? await readSmallHistory(store, query) : small
+      return found === null ? null : selected(found)
+    },
+    read: async () => selected(await readPromptHistory(store, query)),
+  }
+}
+
+async function readSmallHistory(
+  store: Store,
+  { threadId, before, maxOutputChars }: PromptHistoryQuery,
+): Promise<BoundedHistory | null> {
+  const page = await store.readPage({
+    ...{ threadId, before, live: 'include', results: 'full' },
+    limit: longestHistory,
+    maxBytes: bytesPerSlice,
+  })
+  if (page === null || page.hasMore) return null
+  const messages = page.messages.map((message) => withCutResults(message, maxOutputChars))
+  return smallHistoryOf(messages.toReversed())
+}
+
+function smallHistoryOf(messages: readonly Message[]): BoundedHistory | null {
+  const history = boundHistory(messages)
+  return history.chars <= smallHistoryChars ? history : null
+}
+
 /** The newest of these messages that are within the limits of a history; oldest first, as they are given. */
-export function boundHistory(messages: readonly Message[]): BoundedHistory {
+function boundHistory(messages: readonly Message[]): BoundedHistory {
   const history = createHistory()
   messages.toReversed().every((message) => history.add(message))
   return history.bounded()

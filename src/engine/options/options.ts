@@ -259,6 +259,11 @@ export const longestHistory = 1_000
  * and twice the largest message that can be imported.
  */
 export const longestHistoryChars = 16_777_216
+/**
+ * A history up to this size is read without waiting for memory: most are, and a run of few words must not wait for those that
+ * are large, least of all where a tool of one of these waits for it. What `runsPerOwner` of them hold is little.
+ */
+export const smallHistoryChars = 262_144
 
 export function withDefaults(options: HoldfastOptions): EngineOptions {
   return {

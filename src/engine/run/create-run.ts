@@ -15,7 +15,7 @@ import { createModelList, namesOf } from '../model/model-list.ts'
 import { noModel } from '../agent/no-model.ts'
 import type { EngineOptions } from '../options/options.ts'
 import { createStepPreparer } from '../model/prepare-call.ts'
-import type { BoundedHistory } from '../model/read-history.ts'
+import type { HistorySource } from '../model/read-history.ts'
 import { createPromptFiles } from '../files/prompt-files.ts'
 import type { PromptMemory, RunMemory } from './prompt-memory.ts'
 import { nothingUsed, usedBy } from './turn-size.ts'
@@ -33,8 +33,7 @@ export interface RunParts {
   readonly ledger: RunLedger
   readonly clock: Clock
   readonly hooks: RunHooks
-  /** The messages before the turn, oldest first. */
-  readonly history: () => Promise<BoundedHistory>
+  readonly history: HistorySource
   readonly promptMemory: PromptMemory
   readonly newCallId: () => CallId
   /** A person asked to continue a turn that had ended: the run begins with a step. */

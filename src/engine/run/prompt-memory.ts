@@ -1,5 +1,6 @@
 import { type BudgetLimits, createFairBudget, type Share } from './fair-budget.ts'
 import type { OwnerId } from '../../core/ids.ts'
+import type { BoundedHistory, HistorySource } from '../model/read-history.ts'
 import { longestHistoryChars } from '../options/options.ts'
 
 /** What the prompts of one owner's runs, and of all runs of this process, may hold at once. */
@@ -17,8 +18,8 @@ const promptLimits: PromptLimits = {
 
 /**
  * The memory of prompts. A run holds its history and its files until it ends, so the number of runs and the size of their
- * prompts decide together what a process needs. An owner's further runs wait until there is room; the first one never waits
- * (OP7).
+ * prompts decide together what a process needs. An owner's further runs with large ones wait until there is room; the first
+ * one never waits (OP7).
  */
 export interface PromptMemory {
   open(ownerId: OwnerId, signal: AbortSignal): RunMemory
@@ -26,8 +27,8 @@ export interface PromptMemory {
 
 /** What one run holds. It waits once for its history and then once for its files, so no two runs wait for one another. */
 export interface RunMemory {
-  /** Waits for room for the largest history, reads, and holds what was read. */
-  readHistory<Read extends { readonly chars: number }>(read: () => Promise<Read>): Promise<Read>
+  /** Reads a small history at once. For a larger one it waits for room for the largest, reads, and holds what was read. */
+  readHistory(source: HistorySource): Promise<BoundedHistory>
   /** Waits for room for the bytes of all files of the prompt; in later steps, only counts them. */
   holdFiles(bytes: number): Promise<void>
   /** The bytes that were loaded. */
@@ -47,10 +48,12 @@ export function createPromptMemory(limits: PromptLimits = promptLimits): PromptM
         share?.then(work, () => undefined)
       }
       return {
-        async readHistory(read) {
+        async readHistory(source) {
+          const small = await source.readSmall()
+          if (small !== null) return small
           history ??= histories(ownerId, longestHistoryChars, signal)
           const share = await history
-          const found = await read()
+          const found = await source.read()
           share.resize(found.chars)
           return found
         },
