@@ -147,8 +147,11 @@ class BoundedTokenizer extends Tokenizer {
     const [whole, header = ''] = this.rules.block.table.exec(source) ?? []
     if (whole === undefined) return undefined
     const cells = header.split('|').length * whole.split('\n').length
-    // The budget is not spent on a table that is refused: what follows it keeps its form.
-    return this.budget.has(cells) && this.budget.spend(cells) ? super.table(whole) : undefined
+    // A table that is refused costs only its reading, so that what follows it keeps its form. That much it must cost: its
+    // second line may begin the next one, which reaches as far.
+    const isRefused = !this.budget.has(cells)
+    const hasSpent = this.budget.spend(isRefused ? whole.length / charsPerStep.nested : cells)
+    return isRefused || !hasSpent ? undefined : super.table(whole)
   }
 
   override emStrong(

@@ -34,6 +34,7 @@ const hostile = {
   'an item that goes on lazily': `- a\n${fill('b\n')}`,
   tasks: fill('- [ ] a\n'),
   'a table of ten thousand columns': `${'|a'.repeat(10_000)}|\n${'|-'.repeat(10_000)}|\n${fill('|\n')}`,
+  'a table that begins in each of its lines': fill('a|b\n-|-\n'),
   underlines: fill('a\n-\n'),
   'very many paragraphs': fill('a\n\n'),
 }
@@ -45,6 +46,11 @@ describe('Markdown of a hostile model', () => {
     // The last step may be a whole list, table or piece of text.
     expect(lexer.spent).toBeLessThan(110_000)
     expect(depthOf(tokens)).toBeLessThan(50)
+  })
+
+  it('[HT5 OP7] pays for the reading of tables that are refused, each of which reaches to the end', () => {
+    const text = hostile['a table that begins in each of its lines']
+    expect(new BoundedLexer(99_000).lex(text).map(({ type }) => type)).toEqual(['html'])
   })
 
   it('[HT5 OP7] shows all of a text that is nested too deeply', () => {
