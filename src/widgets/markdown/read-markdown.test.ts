@@ -50,7 +50,9 @@ describe('Markdown of a hostile model', () => {
 
   it('[HT5 OP7] pays for the reading of tables that are refused, each of which reaches to the end', () => {
     const text = hostile['a table that begins in each of its lines']
-    expect(new BoundedLexer(99_000).lex(text).map(({ type }) => type)).toEqual(['html'])
+    const [beginning] = new BoundedLexer(90_000).lex(text)
+    // Four of them are all that is left to pay for.
+    expect(beginning?.raw.split('\n')).toHaveLength(8)
   })
 
   it('[HT5 OP7] shows all of a text that is nested too deeply', () => {
