@@ -151,7 +151,7 @@ export const outline: readonly OutlineGroup[] = [
       { path: 'spec.md', about: 'Every rule with its id; each has a test that names it.' },
       { path: 'benchmarks.md', about: 'Measurements, and the commands that reproduce them.' },
       { path: 'glossary.md', about: 'The terms, and where they are in the code.' },
-      { path: 'architecture.md', about: 'How it is built, and the life of one turn.' },
+      { path: 'architecture.md', about: 'How it is built, and the lifecycle of one turn.' },
     ],
   },
 ]

@@ -3,7 +3,6 @@ import type { Json } from './json.ts'
 import {
   createJsonScanner,
   deepestValue,
-  depthOfText,
   flattenJson,
   isDeeperThan,
 } from './json-depth.ts'
@@ -13,6 +12,8 @@ const nested = (levels: number, leaf: Json = 1): Json => {
   for (let level = 0; level < levels; level++) value = level % 2 === 0 ? [value] : { a: value }
   return value
 }
+
+const depthOfText = (text: string): number => createJsonScanner()(text).depth
 
 describe('depth', () => {
   it('[CL6a] is counted at its edge, and without recursion', () => {

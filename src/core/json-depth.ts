@@ -64,9 +64,6 @@ export function flattenJson(value: Json, most: number): Json {
   return root.at
 }
 
-/** The levels of a JSON text, counted without parsing it: a parser would have built all of it first. */
-export const depthOfText = (text: string): number => createJsonScanner()(text).depth
-
 /** What can be told of a JSON text without parsing it. */
 export interface JsonTextShape {
   /** The deepest level. */

@@ -23,7 +23,7 @@ export function foldQueue(queue: InputQueue, event: QueueEvent): InputQueue {
     case 'input-joined':
       return withoutInput(queue, event.messageId)
     case 'message-added':
-      return beginTurn(queue, event.messageId)
+      return withoutAnswered(queue, event.messageId)
     case 'queue-held':
       return holdAll(queue)
     case 'queue-released':
@@ -107,7 +107,7 @@ function insert(queue: InputQueue, input: QueuedInput): InputQueue {
 }
 
 /** The turn that the inputs with `steer` were to join is over, so each of them waits for its own turn. */
-function beginTurn(queue: InputQueue, id: MessageId): InputQueue {
+function withoutAnswered(queue: InputQueue, id: MessageId): InputQueue {
   const others = withoutInput(queue, id)
   if (others === queue) return queue
   return others.map((input) => (input.mode === 'steer' ? { ...input, mode: 'queue' } : input))

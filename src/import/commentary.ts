@@ -30,11 +30,11 @@ export function* readCommentaryMessage(
   const commentary = calls.map((call) => textOf(call, 'commentary') ?? '')
   const answer = isExact ? content : stripCommentary(content, commentary)
   if (answer !== content) mend('Commentary stood at the start of the content: it was taken out.')
-  const spoken = addDrafts(yield* toSteps(calls, at, isExact, mend), [
+  const withDrafts = addDrafts(yield* toSteps(calls, at, isExact, mend), [
     ...readDrafts(message, 'drafts'),
     ...readDrafts(message, 'replies'),
   ])
-  const steps = yield* addSteering(spoken, listOf(message, 'steering'), mend)
+  const steps = yield* addSteering(withDrafts, listOf(message, 'steering'), mend)
   return withDefined(
     {
       kind: 'turn',

@@ -4,7 +4,7 @@ import { type PausableWork, runToEnd } from '../core/pausable-work.ts'
 import { stripCommentary } from './commentary.ts'
 import { createIdKeeper, type NamedMessage } from './import-units.ts'
 import { mergeThread } from './merge-thread.ts'
-import { mergeTurn, toKnownTurn } from './merge-turn.ts'
+import { mergeTurn, indexTurn } from './merge-turn.ts'
 import {
   createReport,
   type OldCall,
@@ -180,7 +180,7 @@ describe('[OP7] the work grows with the data, not with its square:', () => {
   ])('calls of a stored turn that are found %s', (_, toStored, toRead) => {
     const stored = turn((nth) => ({ parts: [toStored(nth)] }))
     const now = turn((nth) => ({ parts: [toRead(nth)] }))
-    const looks = countLooks(() => runToEnd(mergeTurn(runToEnd(toKnownTurn(stored)), now)))
+    const looks = countLooks(() => runToEnd(mergeTurn(runToEnd(indexTurn(stored)), now)))
     expect(looks).toBeLessThan(few)
   })
 
@@ -192,7 +192,7 @@ describe('[OP7] the work grows with the data, not with its square:', () => {
     const text = (some: string): OldPart => ({ type: 'text', text: some })
     const stored = turn((nth) => ({ parts: [text(`Step ${nth}`), call(nth)] }))
     const now = turn((nth) => ({ parts: [text(toText(nth)), call(nth, ended)] }))
-    const known = runToEnd(toKnownTurn(stored))
+    const known = runToEnd(indexTurn(stored))
     const looks = countLooks(() =>
       expect(runToEnd(mergeTurn(known, now, true))?.steps.length).toBeGreaterThanOrEqual(count),
     )

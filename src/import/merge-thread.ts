@@ -2,7 +2,7 @@ import type { MessageId } from '../core/ids.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { noCall, type OldThread, type Orphan } from './entity-turns.ts'
 import type { NamedMessage } from './import-units.ts'
-import { isUnanswered, joinTurns, mergeTurn, toKnownTurn } from './merge-turn.ts'
+import { isUnanswered, joinTurns, mergeTurn, indexTurn } from './merge-turn.ts'
 import { unnamed } from './old-call.ts'
 import {
   hasEnded,
@@ -74,7 +74,7 @@ export function* mergeThread(
       const old = entry.message
       const merged =
         old.kind === 'turn' && item.message.kind === 'turn'
-          ? yield* mergeTurn(yield* toKnownTurn(old), item.message, item.joins !== undefined)
+          ? yield* mergeTurn(yield* indexTurn(old), item.message, item.joins !== undefined)
           : undefined
       if (merged !== undefined) change(place, merged, item.index)
       continue
@@ -337,7 +337,7 @@ function* joinEdges(
       !fixed.has(item.id) &&
       goesOn(last, item, isNew ? item.joins : last.joins)
     if (isEdge) {
-      const first = yield* toKnownTurn(last.message as OldTurn)
+      const first = yield* indexTurn(last.message as OldTurn)
       const message = yield* joinTurns(first, item.message as OldTurn)
       const id = last.fate === 'added' && !isNew ? item.id : last.id
       const index = Math.max(last.index, item.index)

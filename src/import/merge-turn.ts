@@ -21,7 +21,7 @@ export interface KnownTurn {
   readonly joined: readonly string[]
 }
 
-export function* toKnownTurn(turn: OldTurn): PausableWork<KnownTurn> {
+export function* indexTurn(turn: OldTurn): PausableWork<KnownTurn> {
   const calls = callsIn(turn)
   yield
   const byId = new Map<string, OldCall[]>()
@@ -74,7 +74,7 @@ export function* mergeTurn(
       (read.isComplete === true &&
         stored.ending !== undefined &&
         stored.ending.kind !== 'completed')
-    return isMore ? yield* takeOver(stored, read, pairs.byRead) : undefined
+    return isMore ? yield* mergeInto(stored, read, pairs.byRead) : undefined
   }
   const ended = new Map([...pairs.byStored].filter(([old, found]) => isMoreOf(found, old)))
   if (ended.size === 0) return undefined
@@ -168,7 +168,7 @@ function reopened({ ending, ...turn }: OldTurn): OldTurn {
   return ending?.kind === 'failed' || ending?.kind === 'completed' ? { ...turn, ending } : turn
 }
 
-function* takeOver(
+function* mergeInto(
   stored: OldTurn,
   read: OldTurn,
   storedOf: ReadonlyMap<OldCall, OldCall>,

@@ -99,10 +99,10 @@ export interface Report {
   readonly guessed: readonly Mended[]
   readonly failed: readonly Failed[]
   /** How many more there were than are listed. */
-  readonly unlisted: Readonly<Record<ProblemKind, number>>
+  readonly unlisted: Readonly<Record<ReportKind, number>>
 }
 
-export type ProblemKind = 'mended' | 'guessed' | 'failed'
+export type ReportKind = 'mended' | 'guessed' | 'failed'
 
 /** Stored differently from the data; or a guess, where the data leaves it open. */
 export interface Mended {

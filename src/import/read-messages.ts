@@ -11,7 +11,7 @@ import {
   type PlacedMessage,
   readEntityRows,
 } from './entity-turns.ts'
-import { type KnownTurn, mergeTurn, toKnownTurn } from './merge-turn.ts'
+import { type KnownTurn, mergeTurn, indexTurn } from './merge-turn.ts'
 import { plainContext, readChatCall, readToolMessage } from './old-call.ts'
 import { callListOf, callLists, checkDate, dateOf, idOf, textOf } from './old-fields.ts'
 import type { ReportMend, OldMessage, OldTurn, Report } from './old-message.ts'
@@ -188,7 +188,7 @@ function* mergePages(
       isElsewhere &&
       first.message.kind === 'turn'
     ) {
-      found.known ??= yield* toKnownTurn(first.message)
+      found.known ??= yield* indexTurn(first.message)
       const more = yield* mergeTurn(found.known, message)
       if (more === undefined) continue
       merged[found.at] = { ...first, message: more }

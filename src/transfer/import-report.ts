@@ -1,5 +1,5 @@
 import type { CallState } from '../core/call.ts'
-import type { Failed, Mended, ProblemKind } from '../import/old-message.ts'
+import type { Failed, Mended, ReportKind } from '../import/old-message.ts'
 
 /** The report of an import: what it read, guessed and repaired, and what it could not read. */
 export interface ImportReport {
@@ -41,7 +41,7 @@ export interface ReportWriter {
   mend(where: string, what: string): void
   fail(where: string, why: string): void
   /** Counts problems that are not listed anywhere. */
-  omit(more: Readonly<Record<ProblemKind, number>>): void
+  omit(more: Readonly<Record<ReportKind, number>>): void
   finish(): ImportReport
 }
 

@@ -210,7 +210,7 @@ export const newest = (threadId: ThreadId): PageQuery => ({
 })
 
 /** Splits units into appends of bounded size, whatever the size of the thread. */
-export function* cutUnits(all: readonly Unit[]): Generator<readonly Unit[]> {
+function* cutUnits(all: readonly Unit[]): Generator<readonly Unit[]> {
   let units: Unit[] = []
   let events = 0
   for (const unit of all) {

@@ -23,7 +23,7 @@ export function toSharedMessage(message: Message, nth: number): Message | null {
 }
 
 /** The same for a turn that has ended. A turn that runs or waits is not shared: its content is not final. */
-export function toSharedTurn(turn: Turn, nth: number): Turn | null {
+function toSharedTurn(turn: Turn, nth: number): Turn | null {
   const { role, id, createdAt, replyTo, progress, unreadable } = turn
   if (progress.status !== 'ended') return null
   const steps = turn.steps.map(toSharedStep)

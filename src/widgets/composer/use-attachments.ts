@@ -39,16 +39,16 @@ interface Held {
  * its page.
  */
 export function useAttachments(threadId: string, upload: Upload | undefined): UsedAttachments {
-  const [held, setHeld] = useState<Held>(() => ({ threadId, list: readKept(threadId) }))
+  const [held, setHeld] = useState<Held>(() => ({ threadId, list: readPersisted(threadId) }))
   const sources = useRef(new Map<string, { readonly file: File; readonly stop: AbortController }>())
-  const list = held.threadId === threadId ? held.list : readKept(threadId)
+  const list = held.threadId === threadId ? held.list : readPersisted(threadId)
 
   /** An upload that ends after the composer has switched threads still belongs to its own thread. */
   const change = (next: (list: readonly Attachment[]) => readonly Attachment[], isHere = false) =>
     setHeld((before) => {
       const isOwn = before.threadId === threadId
-      const changed = next(isOwn ? before.list : readKept(threadId))
-      writeKept(threadId, changed)
+      const changed = next(isOwn ? before.list : readPersisted(threadId))
+      writePersisted(threadId, changed)
       return isOwn || isHere ? { threadId, list: changed } : before
     })
   useEffect(() => {
@@ -126,7 +126,7 @@ const refusals: ReadonlySet<string> = new Set(['file-too-large', 'file-type'])
 
 const keyOf = (threadId: string): string => `holdfast:files:${threadId}`
 
-function readKept(threadId: string): readonly Attachment[] {
+function readPersisted(threadId: string): readonly Attachment[] {
   try {
     return JSON.parse(readStored(keyOf(threadId)) || '[]') as readonly Attachment[]
   } catch {
@@ -135,7 +135,7 @@ function readKept(threadId: string): readonly Attachment[] {
   }
 }
 
-function writeKept(threadId: string, list: readonly Attachment[]): void {
+function writePersisted(threadId: string, list: readonly Attachment[]): void {
   const ready = list.filter(({ state }) => state.kind === 'ready')
   writeStored(keyOf(threadId), ready.length === 0 ? '' : JSON.stringify(ready))
 }

@@ -15,7 +15,7 @@ import { ConnectionNote } from './connection-note.tsx'
 import { Refusal } from './refusal.tsx'
 import { ThreadSkeleton } from './thread-skeleton.tsx'
 import { useThreadActions } from './use-thread-actions.ts'
-import { useKeptFocus } from './use-kept-focus.ts'
+import { useRestoredFocus } from './use-restored-focus.ts'
 import { useShownTarget } from './use-shown-target.ts'
 import { useUnsent } from './use-unsent.ts'
 
@@ -70,7 +70,7 @@ function ThreadBody(props: ThreadProps): ReactNode {
   const thread = useThread(threadId, { isNew })
   const { messages, pending, status, connection, isRunning, isSavingInterrupted } = thread
   const section = useRef<HTMLElement>(null)
-  useKeptFocus(section)
+  useRestoredFocus(section)
   useUnsent(threadId, client, thread)
   useShownTarget(client, thread, target)
   const last = messages.at(-1)

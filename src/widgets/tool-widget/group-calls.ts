@@ -14,7 +14,7 @@ export type CallEntry =
   | { readonly kind: 'group'; readonly lines: readonly CallLine[] }
 
 /** More consecutive ended calls than this form a group. */
-export const mostApart = 5
+const mostApart = 5
 
 export const linesOf = (turn: Turn): readonly CallLine[] =>
   turn.steps.flatMap((step) => {

@@ -15,7 +15,7 @@ interface FocusTrail {
  * It goes to a group before the buttons in it (`tabIndex={-1}`), so that a key that is held down does not press the same button
  * of the next one: two approvals would be given with one stroke.
  */
-export function useKeptFocus(root: RefObject<HTMLElement | null>): void {
+export function useRestoredFocus(root: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const element = root.current
     if (element === null) return undefined
