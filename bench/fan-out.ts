@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { WriteOrder } from './bare-feed-server.ts'
 import { chat, type Feed, openFeeds, openIdly, postJson } from './http-feeds.ts'
@@ -73,12 +74,10 @@ async function stream(server: StreamServer, id: string, count: number) {
   )
   const before = await server.cpuMs()
   await chat(url, id, words)
-  const readSeq = async () =>
-    ((await (await fetch(`${url}/api/threads/${id}`)).json()) as { seq: number }).seq
-  const seq = await readSeq()
-  // The last frame is on its way to the others when the sender has its end.
-  const deadline = performance.now() + 5_000
-  while (feeds.some((feed) => feed.seq < seq) && performance.now() < deadline) await readSeq()
+  const { seq } = (await (await fetch(`${url}/api/threads/${id}`)).json()) as { seq: number }
+  // The last frame is in flight to the others when the sender has its end; who has not got it in five seconds missed it.
+  const received = Promise.all(feeds.map((feed) => feed.reached(seq)))
+  await Promise.race([received, setTimeout(5_000, undefined, { ref: false })])
   const after = await server.cpuMs()
   for (const feed of feeds) feed.close()
   return { feeds, seq, cpuMs: after - before }

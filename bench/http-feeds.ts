@@ -1,4 +1,6 @@
 import { Agent, get, type IncomingMessage, request } from 'node:http'
+import { createSseDecoder } from '../src/protocol/sse.ts'
+import { createSignal } from '../test/support/signal.ts'
 
 /** One connection each, as browsers have them; what does not answer at once is not queued behind another. */
 const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY })
@@ -10,27 +12,34 @@ export interface Feed {
   readonly gaps: number
   readonly seq: number
   readonly chars: number
+  /** Resolves when the change with this seq has come. */
+  reached(seq: number): Promise<void>
   close(): void
 }
 
 /** Follows `/events` and proves of each frame that it follows the one before. */
 async function openFeed(url: string, threadId: string): Promise<Feed> {
   const response = await open(`${url}/api/threads/${threadId}/events`)
-  const feed = { frames: 0, changes: 0, gaps: 0, seq: 0, chars: 0, close: () => response.destroy() }
-  let rest = ''
+  const arrived = createSignal()
+  const feed = {
+    ...{ frames: 0, changes: 0, gaps: 0, seq: 0, chars: 0 },
+    reached: (seq: number): Promise<void> => arrived.until(() => feed.seq >= seq),
+    close: () => response.destroy(),
+  }
+  const decoder = createSseDecoder()
   response.setEncoding('utf8').on('data', (text: string) => {
     feed.chars += text.length
-    const pieces = (rest + text).split('\n\n')
-    rest = pieces.pop() ?? ''
-    for (const piece of pieces) {
-      const data = /^data: (.*)$/m.exec(piece)?.[1]
-      if (data === undefined) continue
-      const { after, seq } = JSON.parse(data) as { readonly after: number; readonly seq: number }
+    for (const item of decoder.push(text)) {
+      // A named event, such as a note about a slow database, is no frame.
+      if (item.type === 'comment' || item.event !== undefined) continue
+      const frame = JSON.parse(item.data) as { readonly after: number; readonly seq: number }
+      const { after, seq } = frame
       if (after !== feed.seq) feed.gaps++
       feed.frames++
       feed.changes += seq - after
       feed.seq = seq
     }
+    arrived.notify()
   })
   response.on('error', () => {
     // Closed on purpose, or missed at the end by its seq.

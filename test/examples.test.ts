@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { type Chunk, readChunks } from '../src/testing/http-rules/chat-talk.ts'
 
 type Handler = (request: Request) => Response | Promise<Response>
 
@@ -17,7 +18,7 @@ async function chat(
   handler: Handler,
   text: string,
   headers: Readonly<Record<string, string>> = {},
-): Promise<readonly { readonly type: string }[]> {
+): Promise<readonly Chunk[]> {
   const message = { id: 'u1', role: 'user', parts: [{ type: 'text', text }] }
   const response = await handler(
     new Request(url('/api/chat'), {
@@ -26,9 +27,7 @@ async function chat(
       body: JSON.stringify({ id: 'the-first-thread-of-all', messages: [message] }),
     }),
   )
-  expect(response.status).toBe(200)
-  const lines = (await response.text()).split('\n\n').filter((line) => line.startsWith('data: {'))
-  return lines.map((line) => JSON.parse(line.slice('data: '.length)) as { type: string })
+  return readChunks(response)
 }
 
 describe('examples/next-route', () => {

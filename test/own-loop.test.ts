@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { createHoldfast, memory, parseOwnerId, parseThreadId } from 'holdfast'
 import { createHandler } from 'holdfast/server'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { readChunks } from '../src/testing/http-rules/chat-talk.ts'
 
 const folder = new URL('../examples/own-loop/', import.meta.url)
 const guide = readFileSync(new URL('../docs/guides/own-loop.md', import.meta.url), 'utf8')
@@ -14,11 +15,6 @@ const post = (body: object, url = 'http://localhost/api/chat') =>
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
-const chunksOf = async (response: Response) =>
-  (await response.text())
-    .split('\n\n')
-    .filter((line) => line.startsWith('data: {'))
-    .map((line) => JSON.parse(line.slice('data: '.length)) as Record<string, unknown>)
 
 describe('docs/guides/own-loop.md', () => {
   it.each(['route.ts', 'proxy.ts', 'repository.ts'])(
@@ -37,7 +33,8 @@ describe('examples/own-loop', () => {
     const { POST, holdfast } = await import('../examples/own-loop/route.ts')
     onTestFinished(() => holdfast.close())
     const user = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'Delete Ideas' }] }
-    const chunks = await chunksOf(await POST(post({ id: 't', messages: [user] })))
+    const answer = await POST(post({ id: 't', messages: [user] }))
+    const chunks = await readChunks<{ type: string; [field: string]: unknown }>(answer)
     const start = chunks.find(({ type }) => type === 'start')
     const request = chunks.find(({ type }) => type === 'tool-approval-request')
     const rest = createHandler(holdfast, { authenticate: () => ({ id: 'user-1' }) })

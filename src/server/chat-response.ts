@@ -5,10 +5,8 @@ import { oneOf, type ServerContext } from './context.ts'
 import type { SavingNote } from '../views/saving-note.ts'
 import { sdkOf } from './routes/messages.ts'
 import type { RouteRequest } from './router.ts'
-import type { Call } from '../core/call.ts'
 import type { ByteStreamOptions } from '../engine/follow/byte-stream.ts'
-import { toCallAddress } from '../protocol/addresses.ts'
-import { sseData, toSseResponse, toStreamResponse } from '../engine/follow/sse.ts'
+import { encodeSseData, sseData, toSseResponse, toStreamResponse } from '../engine/follow/sse.ts'
 import {
   streamTurn,
   type TurnFeed,
@@ -52,8 +50,7 @@ export async function withReply(
   const reply: Reply = (query) => {
     isOpen = true
     // AI SDK 4 has no approvals, like version 5: a rejected call is sent as a failed one.
-    const lazyHref = (call: Call) => toCallAddress(query.threadId, call.id, basePath)
-    const how = { sdk: isOld ? 5 : sdk, lazyHref, gate } as const
+    const how = { sdk: isOld ? 5 : sdk, basePath, gate } as const
     const moves: Moves = (signal) =>
       'waiting' in query
         ? streamWhenBegun(holdfast, query, how, signal)
@@ -81,7 +78,7 @@ interface NoTurn {
 async function* streamWhenBegun(
   feed: TurnFeed,
   { threadId, waiting }: WaitingReply,
-  how: Pick<TurnStreamQuery, 'sdk' | 'lazyHref' | 'gate'>,
+  how: Pick<TurnStreamQuery, 'sdk' | 'basePath' | 'gate'>,
   signal: AbortSignal,
 ): AsyncGenerator<TurnMove | NoTurn, void> {
   const gate = withDefined({}, { gate: how.gate })
@@ -100,9 +97,9 @@ function uiStreamResponse(
   keepAliveMs: number,
   saving: SavingWatch,
 ): Response {
-  const source = async function* (signal: AbortSignal): AsyncGenerator<string, void> {
+  const source = async function* (signal: AbortSignal): AsyncGenerator<string | Uint8Array, void> {
     for await (const { chunks } of moves(signal)) {
-      if (chunks.length > 0) yield chunks.map(sseData).join('')
+      if (chunks.length > 0) yield encodeSseData(chunks)
     }
     yield 'data: [DONE]\n\n'
   }

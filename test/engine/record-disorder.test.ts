@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import { callsOf, type Turn } from 'holdfast'
 import { createHandler } from 'holdfast/server'
+import { readChunks } from '../../src/testing/http-rules/chat-talk.ts'
 import { createRandom, type Random } from '../../src/testing/random.ts'
 import { describe, expect, it } from 'vitest'
 import { createFixture, messageId, textOf } from './fixture.ts'
@@ -93,10 +94,7 @@ async function* from(parts: readonly StreamPart[], random: Random): AsyncGenerat
 
 /** The message that the AI SDK's own reader makes of a response. */
 async function readLive(response: Response): Promise<UIMessage | undefined> {
-  const chunks = (await response.text())
-    .split('\n\n')
-    .filter((line) => line.startsWith('data: {'))
-    .map((line) => JSON.parse(line.slice('data: '.length)) as UIMessageChunk)
+  const chunks = await readChunks<UIMessageChunk>(response)
   const stream = new ReadableStream<UIMessageChunk>({
     start(controller) {
       for (const chunk of chunks) controller.enqueue(chunk)

@@ -9,6 +9,7 @@ import {
   type Turn,
 } from 'holdfast'
 import { describe, expect, it } from 'vitest'
+import { readChunks } from '../../src/testing/http-rules/chat-talk.ts'
 import { gate, messageId, statesOf, textOf } from './fixture.ts'
 import { failingStore } from '../support/failing-store.ts'
 
@@ -233,10 +234,7 @@ describe('what record takes', () => {
     const response = recording.toResponse({ sdk: 7 })
     expect(response.headers.get('x-vercel-ai-ui-message-stream')).toBe('v1')
     expect(response.headers.get('content-type')).toBe('text/event-stream')
-    const chunks = (await response.text())
-      .split('\n\n')
-      .filter((line) => line.startsWith('data: {'))
-      .map((line) => JSON.parse(line.slice('data: '.length)) as Item)
+    const chunks = await readChunks(response)
     const turn = await read()
     expect(chunks[0]).toEqual({ type: 'start', messageId: turn.id })
     const [stored] = callsOf(turn)

@@ -19,6 +19,7 @@ import { createHandler } from 'holdfast/server'
 import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { readChunks } from '../../src/testing/http-rules/chat-talk.ts'
 
 const thread = '01927c36-6a29-7c5e-9c1e-2f4b8a3d5e6f'
 const threadId = parseThreadId(thread)
@@ -75,13 +76,10 @@ const chosen = (asked: readonly TurnScope[]) => asked.map(({ choices }) => choic
 
 /** The message as a client of the SDK has it at the end of the stream. */
 async function readStream(response: Response): Promise<UIMessage> {
-  expect(response.status).toBe(200)
-  const lines = (await response.text()).split('\n').filter((line) => line.startsWith('data: {'))
+  const chunks = await readChunks<UIMessageChunk>(response)
   const stream = new ReadableStream<UIMessageChunk>({
     start(controller) {
-      for (const line of lines) {
-        controller.enqueue(JSON.parse(line.slice('data: '.length)) as UIMessageChunk)
-      }
+      for (const chunk of chunks) controller.enqueue(chunk)
       controller.close()
     },
   })

@@ -9,7 +9,10 @@ import {
 } from 'holdfast'
 import { scriptedModel } from 'holdfast/testing'
 import { expect, it } from 'vitest'
+import { ledgerSql } from '../../src/store/sqlite/ledger-sql.ts'
+import { shareSql } from '../../src/store/sqlite/share-sql.ts'
 import { openRaw, openStore, temporaryFile } from './temporary-file.ts'
+import { whenRun } from './when-run.ts'
 
 const text = 'What was found, in a few words. '.repeat(32)
 
@@ -94,10 +97,11 @@ it('[OP7b FK5] a link to a long thread is revoked at once, and its copy deleted 
 
   // A process that dies meanwhile leaves the copy to the next, and nobody sees it.
   const second = await share()
+  const begun = whenRun(shareSql.deleteSomeShareTexts)
   const revoking = store.shares?.remove('long', second).catch((error: unknown) => error)
-  await setImmediate()
-  await holdfast.close()
+  await begun
   await store.close()
+  await holdfast.close()
   expect(await revoking).toMatchObject({ code: 'store-closed' })
   expect(left()).not.toEqual([0, 0])
   const next = openStore(file)
@@ -116,10 +120,11 @@ it('[OP7b OP5c] a process that dies while it deletes leaves nothing that anybody
     recoverEveryMs: 0,
   })
   await holdfast.search({ ownerId: 'ann', q: 'found' })
+  const begun = whenRun(ledgerSql.deleteSomeCalls)
   const deleting = store.deleteThread('long').catch((error: unknown) => error)
-  await setImmediate()
-  await holdfast.close()
+  await begun
   await store.close()
+  await holdfast.close()
   expect(await deleting).toMatchObject({ code: 'store-closed' })
   const raw = openRaw(file)
   const left = () =>
@@ -197,11 +202,12 @@ it('[OP7b VR4] a process that dies while it forks leaves nothing that anybody se
     recoverEveryMs: 0,
     clock: { ...systemClock, now: () => at },
   })
+  const begun = whenRun(ledgerSql.insertMessage)
   const forking = holdfast.threads.fork('long', { id: 'copy' }).catch((error: unknown) => error)
   const raw = openRaw(file)
   const rows = (table: string) =>
     raw.prepare(`SELECT count(*) AS rows FROM ${table}`).get()?.['rows']
-  while (rows('threads') === 1) await setImmediate()
+  await begun
   await store.close()
   expect(await forking).toMatchObject({ code: 'store-closed' })
   await holdfast.close()

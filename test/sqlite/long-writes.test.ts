@@ -9,8 +9,12 @@ import { callsOf } from '../../src/core/message.ts'
 import type { MessageVersion } from '../../src/core/versions.ts'
 import { commitAppend } from '../../src/store/commit-group.ts'
 import { planCommit, type PlannedCommit } from '../../src/store/plan-commit.ts'
+import { createConnection } from '../../src/store/sqlite/connection.ts'
+import { ledgerSql } from '../../src/store/sqlite/ledger-sql.ts'
+import { readPath } from '../../src/store/sqlite/read-path.ts'
 import type { Store } from '../../src/store/store.ts'
 import { openStore, temporaryFile } from './temporary-file.ts'
+import { whenRun } from './when-run.ts'
 
 const ownerId = parseOwnerId('ann')
 const threadId = parseThreadId('long')
@@ -167,23 +171,33 @@ it('[OP7b VR2] thousands of messages are hidden and shown over many turns of the
 })
 
 it('[OP7b VR2] a path that is read over many turns is that of one state of the thread', async () => {
-  const store = openStore(temporaryFile())
+  const file = temporaryFile()
+  const store = openStore(file)
   const messages = await createLong(store)
   await commitAppend(store, { threadId, expectedSeq: manyMessages, events: [hiding(messages)] })
-  const reading = store.readPath(threadId, 'u-1')
-  for (let nth = 1; nth < 4; nth++) {
-    await setImmediate()
-    const messageId = parseMessageId(`new-${nth}`)
-    const added = { type: 'message-added', messageId, role: 'user', parts: [], at: 1 } as const
-    const expectedSeq = manyMessages + nth
-    await commitAppend(store, { threadId, events: [added], expectedSeq })
-  }
-  const path = await reading
-  const stored = Array.from({ length: (path?.seq ?? 0) - manyMessages - 1 }, (_, nth) => ({
-    id: `new-${nth + 1}`,
-    seq: manyMessages + 2 + nth,
-  }))
-  expect([path?.hide, path?.show]).toEqual([stored, messages])
+  const connection = createConnection(file, 100)
+  onTestFinished(() => connection.close())
+  const added: MessageVersion[] = []
+  const path = await readPath(
+    {
+      async read(work) {
+        const found = connection.read(work)
+        // Somebody writes after each of its reads, until it has the whole path in one.
+        const id = parseMessageId(`new-${added.length + 1}`)
+        const expectedSeq = manyMessages + 1 + added.length
+        const event = { type: 'message-added', messageId: id, role: 'user', parts: [] } as const
+        await commitAppend(store, { threadId, events: [{ ...event, at: 1 }], expectedSeq })
+        added.push({ id, seq: expectedSeq + 1 })
+        return found
+      },
+    },
+    threadId,
+    'u-1',
+  )
+  // All that was there before the last read, and nothing of what was written since.
+  const hide = added.slice(0, -1)
+  expect(hide).toHaveLength(2)
+  expect(path).toMatchObject({ seq: manyMessages + 3, hide, show: messages })
 })
 
 it('[OP7b LE8] a long thread is rewritten over many turns of the event loop, and nobody sees a part', async () => {
@@ -228,8 +242,9 @@ it('[OP7b LG1] writers wait for it, and it for them', async () => {
     return commitAppend(store, { threadId: other, events: [added], expectedSeq: 0 })
   }
   const before = writeOther(0)
+  const begun = whenRun(ledgerSql.insertCall)
   const long = store.commit([planned])
-  await setImmediate()
+  await begun
   const after = writeOther(1)
   // The second of two that begin on the same seq finds it taken.
   const again = store.commit([planHugeTurn(0, 2_000)])
@@ -260,8 +275,9 @@ it('[OP7b] a process that ends in the middle of it leaves nothing of it', async 
   const file = temporaryFile()
   const store = openStore(file)
   await create(store)
+  const begun = whenRun(ledgerSql.insertCall)
   const stored = store.commit([planHugeTurn(0, mostCalls)])
-  await setImmediate()
+  await begun
   await store.close()
   await expect(stored).rejects.toMatchObject({ code: 'store-closed' })
   const next = openStore(file)

@@ -36,4 +36,16 @@ export function toStreamResponse(open: StreamSource, options: StreamOptions): Re
   return new Response(toReadable(createByteStream(open, rest)), { headers })
 }
 
+const encoder = new TextEncoder()
+const encoded = new WeakMap<readonly object[], Uint8Array>()
+
+/** One event for each item, encoded once for all who are sent the same array (OP7a). */
+export function encodeSseData(items: readonly object[]): Uint8Array {
+  const known = encoded.get(items)
+  if (known !== undefined) return known
+  const bytes = encoder.encode(items.map(sseData).join(''))
+  encoded.set(items, bytes)
+  return bytes
+}
+
 export const sseData = (data: unknown): string => `data: ${JSON.stringify(data)}\n\n`

@@ -13,8 +13,11 @@ const notification = (
   ...more,
 })
 
-/** The notifications that were sent, one list per payload; `send` fails this many times first. */
-function createFixture(failures = 0) {
+/**
+ * The notifications that were sent, one list per payload; `send` fails this many times first, and does not end before
+ * `untilSent` resolves.
+ */
+function createFixture(failures = 0, untilSent = async () => {}) {
   const sent: (readonly ChangeNotification[])[] = []
   const errors: unknown[] = []
   let left = failures
@@ -23,6 +26,7 @@ function createFixture(failures = 0) {
     notify: async (payloads) => {
       if (left-- > 0) throw new Error('lost')
       sent.push(payloads.flatMap((payload) => parseNotifyPayload(payload)?.notifications ?? []))
+      await untilSent()
     },
     onError: (error) => errors.push(error),
   })
@@ -58,12 +62,16 @@ it('[OP6] does not lose a deletion behind the thread that is created again', asy
 })
 
 it('sends changes that arrive while it sends', async () => {
-  const { sender, sent } = createFixture()
-  sender.send([notification('a', 1)])
-  await new Promise((resolve) => {
-    setImmediate(resolve)
+  const begun = Promise.withResolvers<void>()
+  const goOn = Promise.withResolvers<void>()
+  const { sender, sent } = createFixture(0, () => {
+    begun.resolve()
+    return goOn.promise
   })
+  sender.send([notification('a', 1)])
+  await begun.promise
   sender.send([notification('a', 2)])
+  goOn.resolve()
   await sender.settle()
   expect(sent).toEqual([[notification('a', 1)], [notification('a', 2)]])
 })

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
+import { readSse } from '../../client/read-sse.ts'
 import type { Json } from '../../core/json.ts'
 import type { ToolCallRecord } from '../../views/tool-call-record.ts'
 import type { UiMessage } from '../../views/ui-message.ts'
 import { type HttpClient, newId, type PageBody } from './http-client.ts'
-import { readSse } from './read-sse.ts'
 
 export interface Chunk {
   readonly type: string
@@ -48,19 +48,19 @@ export const postChat = (client: HttpClient, body: unknown, query = ''): Promise
  * All chunks of a UI message stream that belong to its message, from its head to `[DONE]`. A transient chunk does not:
  * a note about a slow database may occur anywhere in a stream (LG3a).
  */
-export async function readChunks(response: Response): Promise<readonly Chunk[]> {
+export async function readChunks<Item extends Pick<Chunk, 'type'> = Chunk>(
+  response: Response,
+): Promise<readonly Item[]> {
   assertUiStream(response)
-  const chunks: Chunk[] = []
+  const chunks: Item[] = []
   let isDone = false
-  for await (const item of readSse(response.body as ReadableStream<Uint8Array>)) {
-    if (item.type === 'comment') continue
-    const { data } = item
+  for await (const { data } of readSse(response.body as ReadableStream<Uint8Array>)) {
     assert.equal(isDone, false, 'something follows [DONE]')
     if (data === '[DONE]') isDone = true
-    else chunks.push(JSON.parse(data) as Chunk)
+    else chunks.push(JSON.parse(data) as Item)
   }
   assert.equal(isDone, true, 'the stream does not end with [DONE]')
-  return chunks.filter((chunk) => chunk['transient'] !== true)
+  return chunks.filter((chunk) => !('transient' in chunk) || chunk.transient !== true)
 }
 
 function assertUiStream(response: Response): void {
@@ -75,9 +75,9 @@ export async function untilChunk(
   fits: (chunk: Chunk) => boolean,
 ): Promise<Chunk> {
   assertUiStream(response)
-  for await (const item of readSse(response.body as ReadableStream<Uint8Array>)) {
-    if (item.type === 'comment' || item.data === '[DONE]') continue
-    const chunk = JSON.parse(item.data) as Chunk
+  for await (const { data } of readSse(response.body as ReadableStream<Uint8Array>)) {
+    if (data === '[DONE]') continue
+    const chunk = JSON.parse(data) as Chunk
     if (fits(chunk)) return chunk
   }
   throw new assert.AssertionError({ message: 'the stream ended before it came' })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
+import { readSseItems } from '../../client/read-sse.ts'
 import { foldThread, type ThreadView } from '../../core/fold-thread.ts'
 import { type EventFrame, toChanges } from '../../protocol/event-frame.ts'
 import type { HttpClient } from './http-client.ts'
-import { readSse } from './read-sse.ts'
 
 export interface Feed {
   /** The view of the frames so far, by the same fold that the server uses. */
@@ -36,7 +36,7 @@ export async function openFeed(
   })
   assert.equal(response.status, 200)
   assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
-  const events = readSse(response.body as ReadableStream<Uint8Array>)
+  const events = readSseItems(response.body as ReadableStream<Uint8Array>)
   const frames: EventFrame[] = []
   let place = String(lastEventId ?? after ?? 0)
   // A place begins with its seq, whatever follows it.
