@@ -28,6 +28,7 @@ import { checkBy, checkList, checkNames } from './options/check-names.ts'
 import { createPromptMemory } from './run/prompt-memory.ts'
 import { createCommitter } from './run/committer.ts'
 import { type DecisionResult, decideCalls } from './calls/decide.ts'
+import { foundTurnOf } from './calls/found-turn.ts'
 import { createEngine, type LiveRun } from './engine.ts'
 import { toFileLimits } from './files/file-options.ts'
 import { createFiles, type Files } from './files/files.ts'
@@ -287,6 +288,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     regenerate: (request) => regenerate(engine, request),
     continue: async (threadId, scope = {}) => continueTurn(engine, threadId, ownerIn(scope)),
     async stop(threadId, scope) {
+      // A request to stop is a write, and returns no owner: the owner is checked before it.
       const isThere = scope === undefined || (await findThread(store, threadId, scope)) !== null
       return isThere ? stopRun(engine, threadId) : { kind: 'no-thread' }
     },
@@ -301,12 +303,18 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
         by,
         decisions.map(toDecisionRequest),
         ownerId === undefined ? undefined : parseOwnerId(ownerId),
+        foundTurnOf(decisions),
       )
     },
     resolve: async (request) => resolveCall(engine, toResolveRequest(request)),
     async addToolOutputs(threadId, outputs) {
       checkList('The outputs are', outputs)
-      return addToolOutputs(engine, parseThreadId(threadId), outputs.map(toGivenOutput))
+      return addToolOutputs(
+        engine,
+        parseThreadId(threadId),
+        outputs.map(toGivenOutput),
+        foundTurnOf(outputs),
+      )
     },
     subscribe: (threadId, after, signal, gate) =>
       hub.follow(threadId, after, signal ?? new AbortController().signal, gate),

@@ -135,10 +135,23 @@ export function orNotFound<Found>(found: Found | null): Found {
   return found
 }
 
-/** Another owner's thread is treated as not existing (HT2). */
-export function asOwned(thread: ThreadRecord | null, { ownerId }: RouteRequest): ThreadRecord {
-  if (!isOwned(thread, { ownerId })) throw notFound('thread')
-  return thread
+/**
+ * For work that ends with a verb which checks the owner: the thread is read only if the work was refused. A thread that is
+ * not the caller's is reported before anything else that is wrong with the request (HT2).
+ */
+export async function asOwner<Result>(
+  { holdfast }: ServerContext,
+  { ownerId }: RouteRequest,
+  id: ThreadId,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    // If the store cannot be read either, the refusal stays what it was.
+    const thread = await holdfast.threads.get(id, { ownerId }).catch(() => undefined)
+    throw thread === null ? notFound('thread') : error
+  }
 }
 
 export const isOwned = (
@@ -150,10 +163,16 @@ const leastMadeUp = 16
 
 /**
  * Thread ids are one name space for all owners: a short id that one client takes is unavailable to everybody else, and
- * its unavailability reveals that it exists. So ids that do not exist and ids of others are refused alike (HT2).
+ * its unavailability reveals that it exists. So ids that do not exist and ids of others are refused alike (HT2). A short
+ * id of the caller's own thread is accepted: only for short ids is the thread read.
  */
-export function checkMadeUpId({ hasOwners }: ServerContext, id: ThreadId): void {
+export async function checkMadeUpId(
+  { hasOwners, holdfast }: ServerContext,
+  { ownerId }: RouteRequest,
+  id: ThreadId,
+): Promise<void> {
   if (!hasOwners || Array.from(id).length >= leastMadeUp) return
+  if ((await holdfast.threads.get(id, { ownerId })) !== null) return
   throw new HoldfastError(
     'bad-id',
     `An id that you make up for a thread has at least ${leastMadeUp} characters, so that nobody can take a name that another would use. Leave it out and one is made for you.`,

@@ -17,19 +17,22 @@ import { checkChatText } from './check-text.ts'
 import { answer } from './answer.ts'
 import { type ForwardedHistory, toBackendBody } from './backend-body.ts'
 import { type TurnReply, withReply } from './chat-response.ts'
-import { basePathOf, createServerContext, readOwned, type ServerContext } from './context.ts'
+import {
+  basePathOf,
+  checkMadeUpId,
+  createServerContext,
+  isOwned,
+  type ServerContext,
+} from './context.ts'
 import type { Handler } from './create-handler.ts'
 import { identify } from './guard.ts'
 import type { HandlerOptions } from './handler-options.ts'
 import { notFound } from './http-error.ts'
 import { checkHandlerOptions } from './option-rules.ts'
-import { toKnownTurn } from '../engine/calls/known-turn.ts'
 import { readJson } from './read-json.ts'
 import type { RouteRequest } from './router.ts'
-import { inPlace, runActive, toSend } from './routes/chat.ts'
+import { inPlace, isFirst, runActive, storeAnswers } from './routes/chat.ts'
 import { sdkOf } from './routes/messages.ts'
-import { readTurn } from '../engine/engine.ts'
-import { checkAnswers, toClientOutput, toToolDecision } from './chat-answers.ts'
 import { wait } from '../engine/clock.ts'
 
 /** The options of `createRecordingProxy`: those of a handler, and the backend. */
@@ -172,20 +175,20 @@ async function toRecord(
 }> {
   if (chat.kind === 'send') {
     // The backend was sent the request unchanged, with its choices.
-    const { choices: _, whenBusy: __, ...message } = chat
+    const { kind: _, choices: __, whenBusy: ___, ...message } = chat
+    const { threadId } = chat
     const { ownerId } = route
-    return { recorded: { ...(await toSend(context, route, message)), ownerId } }
+    if (isFirst(chat)) await checkMadeUpId(context, route, threadId)
+    // A message that the backend refuses is withdrawn, and with it the thread that it created: `create` must tell exactly
+    // whether the thread existed before.
+    const thread = await context.holdfast.store.readThread(threadId)
+    if (thread === null && isFirst(chat)) return { recorded: { ...message, create: { ownerId } } }
+    if (!isOwned(thread, route)) throw notFound('thread')
+    return { recorded: { ...message, ownerId } }
   }
-  const { holdfast } = context
-  const { threadId, messageId: turnId, decisions, outputs, parts } = chat
-  const { ownerId: by } = route
-  await readOwned(context, route, threadId)
-  const turn = await readTurn(holdfast.store, threadId, turnId)
-  checkAnswers(turn, chat)
-  const sent = toKnownTurn(turn, parts, sdkOf(route.url))
-  await holdfast.decide({ threadId, by, decisions: decisions.map(toToolDecision) })
-  await holdfast.addToolOutputs(threadId, outputs.map(toClientOutput))
-  return { recorded: { threadId, continue: turnId, by }, sent: { sent } }
+  const { sent } = await storeAnswers(context, route, chat)
+  const { threadId, messageId: turnId } = chat
+  return { recorded: { threadId, continue: turnId, by: route.ownerId }, sent: { sent } }
 }
 
 interface Backend {

@@ -1,44 +1,53 @@
-import { memory, parseThreadId, type Store } from 'holdfast'
+import { tool } from 'ai'
+import { memory, parseThreadId } from 'holdfast'
 import { expect, it } from 'vitest'
+import { z } from 'zod'
 import { startChatServer } from './chat-server.ts'
-
-/** A store, and the names of the verbs that were called on it since they were last asked for. */
-function countVerbs(store: Store): { readonly store: Store; readonly drain: () => string[] } {
-  let called: string[] = []
-  const counted = new Proxy(store, {
-    get(target, name, receiver) {
-      const value: unknown = Reflect.get(target, name, receiver)
-      if (typeof value !== 'function') return value
-      return (...args: readonly unknown[]) => {
-        called.push(String(name))
-        return Reflect.apply(value, target, args) as unknown
-      }
-    },
-  })
-  return {
-    store: counted,
-    drain() {
-      const drained = called
-      called = []
-      return drained
-    },
-  }
-}
+import { beforeCommit, countVerbs } from './count-verbs.ts'
 
 interface UiPart {
   readonly type: string
+  readonly toolCallId?: string
   readonly state?: string
-  readonly approval?: { readonly id: string }
+  readonly approval?: { readonly id: string; readonly approved?: boolean }
 }
 interface UiMessage {
   readonly role: string
   readonly parts: readonly UiPart[]
 }
 
-/** The reads and commits from an approval over `/api/chat` until its tool has begun, in a turn with so many calls that have ended. */
+/** Sends a message to the thread `t`, and reads the answer to its end. */
+async function chat(url: string, message: object): Promise<string> {
+  const response = await fetch(`${url}/api/chat`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ id: 't', messages: [message] }),
+  })
+  const text = await response.text()
+  expect([response.status, text]).toEqual([200, expect.stringContaining('[DONE]')])
+  return text
+}
+
+const question = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'go' }] }
+
+async function readNewest(url: string): Promise<UiMessage> {
+  const response = await fetch(`${url}/api/threads/t/messages?limit=1`)
+  const page = (await response.json()) as { readonly results: readonly UiMessage[] }
+  return page.results[0] ?? { role: '', parts: [] }
+}
+
+const isWaiting = ({ state }: UiPart): boolean => state === 'approval-requested'
+
+const approve = (part: UiPart): UiPart => ({
+  ...part,
+  state: 'approval-responded',
+  approval: { id: part.approval?.id ?? '', approved: true },
+})
+
+/** The verbs from an approval over `/api/chat` until its turn has ended, in a turn with so many calls that have ended. */
 async function verbsOfApproval(ended: number): Promise<readonly string[]> {
   const { store, drain } = countVerbs(memory())
-  const server = await startChatServer(
+  const { url, holdfast, ran } = await startChatServer(
     (_, step) => {
       if (step === 0) {
         return Array.from({ length: ended }, () => ({ call: 'weather', input: { city: 'Oslo' } }))
@@ -47,81 +56,134 @@ async function verbsOfApproval(ended: number): Promise<readonly string[]> {
     },
     { store },
   )
-  const chat = async (message: object) => {
-    const response = await fetch(`${server.url}/api/chat`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ id: 't', messages: [message] }),
-    })
-    const text = await response.text()
-    expect([response.status, text]).toEqual([200, expect.stringContaining('[DONE]')])
-  }
-  await chat({ id: 'u1', role: 'user', parts: [{ type: 'text', text: 'go' }] })
-  await server.holdfast.settled()
-  const response = await fetch(`${server.url}/api/threads/t/messages?limit=1`)
-  const page = (await response.json()) as { readonly results: readonly UiMessage[] }
-  const [message] = page.results
-  expect(message?.parts.filter(({ state }) => state === 'output-available')).toHaveLength(ended)
+  await chat(url, question)
+  await holdfast.settled()
+  const message = await readNewest(url)
+  expect(message.parts.filter(({ state }) => state === 'output-available')).toHaveLength(ended)
   drain()
-  await chat({
-    ...message,
-    parts: message?.parts.map((part) =>
-      part.state === 'approval-requested'
-        ? { ...part, state: 'approval-responded', approval: { ...part.approval, approved: true } }
-        : part,
-    ),
-  })
-  await server.holdfast.settled()
-  expect(server.ran.filter((name) => name === 'remove')).toHaveLength(1)
+  const parts = message.parts.map((part) => (isWaiting(part) ? approve(part) : part))
+  await chat(url, { ...message, parts })
+  await holdfast.settled()
+  expect(ran.filter((name) => name === 'remove')).toHaveLength(1)
   return drain()
 }
 
-it('[AP2] an approval over the chat route costs the same, however many calls of the turn have ended', async () => {
+it('[AP2] an approval over the chat route is one read before its commit, however many calls of the turn have ended', async () => {
   const few = await verbsOfApproval(1)
   const many = await verbsOfApproval(50)
-  // What follows the commit is read beside the run, in any order.
-  expect(many.toSorted()).toEqual(few.toSorted())
-  const before = (verbs: readonly string[]) => verbs.slice(0, verbs.indexOf('commit'))
-  const reads = ['findTurn', 'readCall']
-  expect([before(few), before(many)]).toEqual([reads, reads])
+  expect([beforeCommit(few), beforeCommit(many)]).toEqual([['findTurn'], ['findTurn']])
+  // What follows the commit is read beside the run, in any order: the history by the run, and the turn by the reader of the
+  // response, who reads changes too if the run was ahead.
+  const reads = (verbs: readonly string[]) =>
+    verbs.filter((verb) => !/^(commit|readChanges)/.test(verb)).toSorted()
+  expect([reads(few), reads(many)]).toEqual([
+    ['findTurn', 'findTurn', 'readPage'],
+    ['findTurn', 'findTurn', 'readPage'],
+  ])
 })
 
-/** A turn that waits for one decision, on a store whose verbs are counted. */
-async function waitingCall() {
-  const { store, drain } = countVerbs(memory())
-  const server = await startChatServer(
-    (_, step) => (step === 0 ? [{ call: 'remove', input: { path: '/tmp' } }] : [{ text: 'Done.' }]),
+it('[AP2] an approval over the chat route is planned again on the turn as it is, if another decision came first', async () => {
+  const base = memory()
+  let afterFind = async (): Promise<unknown> => undefined
+  const { store, drain } = countVerbs({
+    ...base,
+    async findTurn(...query) {
+      const found = await base.findTurn(...query)
+      await afterFind()
+      return found
+    },
+  })
+  const remove = { call: 'remove', input: { path: '/tmp' } } as const
+  const { url, holdfast, ran } = await startChatServer(
+    (_, step) => (step === 0 ? [remove, remove] : [{ text: 'Done.' }]),
     { store },
   )
-  const sent = await fetch(`${server.url}/api/chat`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      id: 't',
-      messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text: 'go' }] }],
-    }),
-  })
-  const toolCallId = /"toolCallId":"([^"]+)"/.exec(await sent.text())?.[1] ?? ''
-  await server.holdfast.settled()
+  await chat(url, question)
+  await holdfast.settled()
+  const message = await readNewest(url)
+  const [first, second] = message.parts.filter(isWaiting)
+  afterFind = async () => {
+    afterFind = async () => undefined
+    const toolCallId = first?.toolCallId ?? ''
+    const decisions = [{ toolCallId, decision: 'reject' }] as const
+    expect(await holdfast.decide({ threadId: 't', by: 'another', decisions })).toEqual([
+      { kind: 'rejected' },
+    ])
+    drain()
+  }
+  const parts = message.parts.map((part) => (part === second ? approve(part) : part))
+  await chat(url, { ...message, parts })
+  await holdfast.settled()
+  expect(drain().slice(0, 3)).toEqual([
+    'commit call-decided turn-resumed',
+    'readCall',
+    'commit call-decided turn-resumed',
+  ])
+  expect(ran).toEqual(['remove'])
+})
+
+it('[AP5 OP7] an approval in a turn that was found without its large results reads them before the turn goes on', async () => {
+  const { store, drain } = countVerbs(memory())
+  const large = tool({ inputSchema: z.object({}), execute: () => 'x'.repeat(900_000) })
+  const { url, holdfast, calls } = await startChatServer(
+    (_, step) => {
+      if (step === 0) return Array.from({ length: 5 }, () => ({ call: 'large', input: {} }))
+      return step === 1 ? [{ call: 'remove', input: { path: '/tmp' } }] : [{ text: 'Done.' }]
+    },
+    { store, tools: { large, remove: removeTool(() => {}) } },
+  )
+  await chat(url, question)
+  await holdfast.settled()
+  const message = await readNewest(url)
   drain()
-  return { ...server, drain, toolCallId }
+  const parts = message.parts.map((part) => (isWaiting(part) ? approve(part) : part))
+  await chat(url, { ...message, parts })
+  await holdfast.settled()
+  expect(beforeCommit(drain())).toEqual(['findTurn', 'readCall'])
+  const prompts = calls.map(({ prompt }) => prompt)
+  expect(prompts).toHaveLength(3)
+  expect(prompts[2]?.slice(0, 3)).toEqual(prompts[1])
+})
+
+const removeTool = (onStart: () => void) =>
+  tool({
+    inputSchema: z.object({ path: z.string() }),
+    needsApproval: true,
+    execute({ path }) {
+      onStart()
+      return { removed: path }
+    },
+  })
+
+/** A turn that waits for one decision. `started`: for each run of its tool, the verbs from then until it started. */
+async function waitingCall() {
+  const { store, drain } = countVerbs(memory())
+  const started: string[][] = []
+  const remove = removeTool(() => started.push([...drain()]))
+  const { url, holdfast } = await startChatServer(
+    (_, step) => (step === 0 ? [{ call: 'remove', input: { path: '/tmp' } }] : [{ text: 'Done.' }]),
+    { store, tools: { remove } },
+  )
+  const toolCallId = /"toolCallId":"([^"]+)"/.exec(await chat(url, question))?.[1] ?? ''
+  await holdfast.settled()
+  drain()
+  return { url, holdfast, toolCallId, started }
 }
 
-it('[AP2] a decision is one read and one commit before its tool starts', async () => {
-  const { url, toolCallId, drain, holdfast, ran } = await waitingCall()
+it('[AP2] a decision is one read and one commit, and its run makes one more, the start of the call, before the tool starts', async () => {
+  const { url, toolCallId, holdfast, started } = await waitingCall()
   const response = await fetch(`${url}/api/threads/t/tool-calls/${toolCallId}/decision`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ decision: 'accept' }),
   })
   await holdfast.settled()
-  const verbs = drain()
-  expect([response.status, ran]).toEqual([200, ['remove']])
-  expect(verbs.slice(0, verbs.indexOf('commit'))).toEqual(['readCall'])
+  expect(response.status).toBe(200)
+  expect(started).toEqual([['readCall', 'commit call-decided turn-resumed', 'commit call-started']])
 })
 
 it('[HT2] a decision or a resolution for an owner is not found in the thread of another, and nothing runs', async () => {
-  const { holdfast, toolCallId, ran } = await waitingCall()
+  const { holdfast, toolCallId, started } = await waitingCall()
   const threadId = parseThreadId('t')
   const of = (ownerId: string) =>
     holdfast.decide({
@@ -141,8 +203,8 @@ it('[HT2] a decision or a resolution for an owner is not found in the thread of 
     }),
   ).toEqual({ kind: 'not-found' })
   await holdfast.settled()
-  expect(ran).toEqual([])
+  expect(started).toEqual([])
   expect(await of('local')).toEqual([{ kind: 'accepted' }])
   await holdfast.settled()
-  expect(ran).toEqual(['remove'])
+  expect(started).toHaveLength(1)
 })

@@ -13,8 +13,11 @@ import { expect, it, onTestFinished } from 'vitest'
 
 const threadId = parseThreadId('a-thread-of-ana-and-then-of-ben')
 
+/** The read by which the owner is checked. */
+type Check = 'its record' | 'its record, before its messages' | 'its messages'
+
 /** Ana's thread; as soon as her right to it was checked, it is deleted, and Ben creates his own under the same id. */
-async function openServer(checkedBy: 'its record' | 'its record, before its messages') {
+async function openServer(checkedBy: Check) {
   const inner = memory()
   const create = async (name: string) => {
     await inner.createThread({ id: threadId, ownerId: parseOwnerId(name), title: '', at: 1 })
@@ -47,8 +50,10 @@ async function openServer(checkedBy: 'its record' | 'its record, before its mess
       : {
           ...inner,
           async readPage(query) {
+            if (checkedBy !== 'its messages') await change()
+            const page = await inner.readPage(query)
             await change()
-            return inner.readPage(query)
+            return page
           },
         }
   const model = scriptedModel(() => [{ text: 'Yes.' }])
@@ -77,10 +82,10 @@ async function openServer(checkedBy: 'its record' | 'its record, before its mess
 const message = { id: 'm', role: 'user', parts: [{ type: 'text', text: 'Hello' }] }
 
 it.each([
-  ['sends', 'its record', '/api/chat', { id: threadId, messages: [message] }],
+  ['sends', 'its messages', '/api/chat', { id: threadId, messages: [message] }],
   [
     'regenerates',
-    'its record',
+    'its messages',
     '/api/chat',
     { id: threadId, messages: [], trigger: 'regenerate-message' },
   ],

@@ -4,12 +4,14 @@ import type { CallId, ThreadId } from '../../core/ids.ts'
 import { isJsonObject, type Json } from '../../core/json.ts'
 import { callsOf, type Turn } from '../../core/message.ts'
 import type { ChatOutput } from '../../protocol/chat-body.ts'
+import type { FoundTurn } from '../../store/store.ts'
 import { toClientJson } from '../../views/client-json.ts'
 import { lazyKey } from '../../views/lazy-output.ts'
 import { sameJson } from '../../views/same-json.ts'
 import { errorTextOf } from '../../views/call-error-text.ts'
 import type { Engine } from '../engine.ts'
 import { type PlannedInput, applyInput } from './apply-input.ts'
+import { startWith } from './found-turn.ts'
 import type { TurnPlace } from '../call-scope.ts'
 import type { FittedValue } from '../fit-schema.ts'
 import { fitGiven, ranBy, toolboxOf } from '../agent/known-tools.ts'
@@ -38,12 +40,13 @@ export type ToolOutputResult =
 /**
  * Stores the results of tools that the client runs itself (an AI SDK tool without `execute`), each once and only while
  * its call waits for it. Returns one result for each, in order. A client sends back every result that it has: those of
- * one turn are one read and at most one commit, however many there are.
+ * one turn are one read and at most one commit, however many there are. `found`: see `withFoundTurn`.
  */
 export async function addToolOutputs(
   engine: Engine,
   threadId: ThreadId,
   outputs: readonly ToolOutput[],
+  found?: FoundTurn,
 ): Promise<readonly ToolOutputResult[]> {
   const given = outputs.map(({ callId, outcome }) => ({
     callId,
@@ -54,7 +57,9 @@ export async function addToolOutputs(
   const fitted = given.map((): Promise<FittedValue> | undefined => undefined)
   for (const [index, { callId }] of given.entries()) {
     if (results[index] !== undefined) continue
-    const find = () => engine.store.readCall(threadId, callId)
+    const find = startWith(found, { threadId, callId }, () =>
+      engine.store.readCall(threadId, callId),
+    )
     const added = await applyInput(engine, threadId, find, async (turn, place) =>
       addTo(engine, turn, given, await ranBy(engine, place, turn), (call, value, at) => {
         fitted[at] ??= fitOutput(engine, place, turn, call, value)

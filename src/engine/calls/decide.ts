@@ -4,10 +4,12 @@ import type { CallId, OwnerId, ThreadId } from '../../core/ids.ts'
 import type { Json } from '../../core/json.ts'
 import { callsOf, type Turn } from '../../core/message.ts'
 import { withDefined } from '../../core/with-defined.ts'
+import type { FoundTurn } from '../../store/store.ts'
 import type { Engine } from '../engine.ts'
 import type { FittedValue } from '../fit-schema.ts'
 import { hashInput } from './hash-input.ts'
 import { type PlannedInput, applyInput } from './apply-input.ts'
+import { startWith } from './found-turn.ts'
 import { findOwnCall } from '../thread-scope.ts'
 import type { TurnPlace } from '../call-scope.ts'
 import { fitGiven, toolboxOf } from '../agent/known-tools.ts'
@@ -36,7 +38,7 @@ export type DecisionResult =
 
 /**
  * A decision is a compare-and-set on the stored call: of two deciders one wins, and the tool runs once however often
- * the request is repeated (AP2). Several decisions on one turn are one commit (AP6).
+ * the request is repeated (AP2). Several decisions on one turn are one commit (AP6). `found`: see `withFoundTurn`.
  */
 export async function decideCalls(
   engine: Engine,
@@ -44,12 +46,14 @@ export async function decideCalls(
   by: string,
   requests: readonly DecisionRequest[],
   ownerId?: OwnerId,
+  found?: FoundTurn,
 ): Promise<readonly DecisionResult[]> {
   const results = requests.map((): DecisionResult | undefined => undefined)
   const fitArgs = createArgsFitter(engine)
   for (const [index, { callId }] of requests.entries()) {
     if (results[index] !== undefined) continue
-    const find = () => findOwnCall(engine.store, threadId, callId, ownerId)
+    const read = () => findOwnCall(engine.store, threadId, callId, ownerId)
+    const find = startWith(found, { threadId, callId, ownerId }, read)
     const decided = await applyInput(engine, threadId, find, (turn, place) =>
       decideIn(engine, turn, by, requests, (call, request) => fitArgs(call, request, turn, place)),
     )

@@ -67,7 +67,8 @@ export async function resolveCall(engine: Engine, request: ResolveRequest): Prom
 
 /**
  * A newer message has skipped all unknown outcomes before it, and a turn that was replaced is in no view. Reopening
- * either would start a run beside, or behind, the current end of the thread.
+ * either would start a run beside, or behind, the current end of the thread. A read of its own: the call's read does not
+ * tell what follows its turn.
  */
 async function isLast(engine: Engine, threadId: ThreadId, turn: Turn): Promise<boolean> {
   return (await readLatest(engine.store, threadId, 'lazy'))?.last?.id === turn.id

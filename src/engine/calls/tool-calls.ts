@@ -22,7 +22,7 @@ import {
 } from '../../core/message.ts'
 import { planTurnEnd } from '../../core/plan-turn-end.ts'
 import type { Append } from '../../store/plan-commit.ts'
-import type { Store } from '../../store/store.ts'
+import type { FoundTurn, Store } from '../../store/store.ts'
 import type { MeterOptions } from '../run/answer-meter.ts'
 import type { TurnPlace } from '../call-scope.ts'
 import { checkNames } from '../options/check-names.ts'
@@ -112,36 +112,40 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
     plan: (turn: Turn | null) => readonly NewTurnEvent[],
   ): Promise<void> =>
     retryWhileStale(parts.pause, async () => {
+      const found = await store.findTurn(messageId)
+      if (found?.threadId === threadId) return append(found, found.turn, plan(found.turn))
       const thread = await store.readThread(threadId)
       if (thread === null) throw new HoldfastError('thread-not-found', 'There is no such thread.')
-      const message = await store.readMessage(threadId, messageId)
-      const turn = await toTurn(message, threadId, messageId)
-      const events = plan(turn)
-      if (events.length === 0) return
-      const turns = turn === null ? [] : [turn]
-      const { seq: expectedSeq, incarnation } = thread
-      const result = await parts.append({ threadId, events, expectedSeq, incarnation, turns })
-      if (result.kind === 'appended') return
-      if (result.kind === 'stale') return result.kind
-      throw new HoldfastError('bad-request', `The call could not be stored: ${result.kind}.`)
+      const turn = toTurn(await store.readMessage(threadId, messageId), messageId, found)
+      return append({ ...thread, threadId }, turn, plan(turn))
     })
 
+  const append = async (
+    { threadId, seq: expectedSeq, incarnation }: Omit<FoundTurn, 'ownerId' | 'turn' | 'queue'>,
+    turn: Turn | null,
+    events: readonly NewTurnEvent[],
+  ): Promise<'stale' | undefined> => {
+    if (events.length === 0) return undefined
+    const turns = turn === null ? [] : [turn]
+    const result = await parts.append({ threadId, events, expectedSeq, incarnation, turns })
+    if (result.kind === 'appended') return undefined
+    if (result.kind === 'stale') return result.kind
+    throw new HoldfastError('bad-request', `The call could not be stored: ${result.kind}.`)
+  }
+
   /** A turn's id is unique across threads: one that exists elsewhere cannot begin here too. */
-  const toTurn = async (
+  const toTurn = (
     message: Message | null,
-    threadId: ThreadId,
     messageId: MessageId,
-  ): Promise<Turn | null> => {
+    elsewhere: FoundTurn | null,
+  ): Turn | null => {
     if (message?.role === 'assistant') return message
     if (message !== null) {
       throw refused(
         `The message ${messageId} is a person's: only messages of the assistant have calls.`,
       )
     }
-    const elsewhere = await store.findTurn(messageId)
-    if (elsewhere !== null && elsewhere.threadId !== threadId) {
-      throw refused(`The message ${messageId} belongs to another thread.`)
-    }
+    if (elsewhere !== null) throw refused(`The message ${messageId} belongs to another thread.`)
     return null
   }
 
@@ -169,24 +173,21 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
     readonly settled: number
     readonly ended: boolean
   } | null> => {
-    const found = await store.findTurn(parseMessageId(messageId))
-    if (found === null) return null
-    const { threadId, ownerId } = found
-    let settled = 0
-    let ended = false
-    await write(threadId, messageId, (turn) => {
-      const open = turn === null ? [] : [...callsOf(turn)].filter(isOpenCall).filter(fits)
-      const isOver = turn === null || turn.progress.status === 'ended'
-      settled = isOver ? 0 : open.length
-      ended = !isOver && ending !== undefined
-      if (isOver) return []
+    const id = parseMessageId(messageId)
+    return retryWhileStale(parts.pause, async () => {
+      const found = await store.findTurn(id)
+      if (found === null) return null
+      const { threadId, ownerId, turn } = found
+      if (turn.progress.status === 'ended') return { threadId, ownerId, settled: 0, ended: false }
+      const open = [...callsOf(turn)].filter(isOpenCall).filter(fits)
       const events = open.map((call) =>
-        toEvent(messageId, { type: 'call-settled', callId: call.id, outcome: outcomeOf(call) }),
+        toEvent(id, { type: 'call-settled', callId: call.id, outcome: outcomeOf(call) }),
       )
       if (ending === undefined) checkTurn(turn, charsOfJson(events))
-      return ending === undefined ? events : planTurnEnd(turn, ending, now(), outcomeOf)
+      const all = ending === undefined ? events : planTurnEnd(turn, ending, now(), outcomeOf)
+      const settled = { threadId, ownerId, settled: open.length, ended: ending !== undefined }
+      return (await append(found, turn, all)) ?? settled
     })
-    return { threadId, ownerId, settled, ended }
   }
 
   /** Settles one call by its id. The first end stays, and every later one is counted. */

@@ -141,7 +141,8 @@ export async function beginAnswer(
       expectedSeq: seq,
       incarnation,
       isIdle: !isRunning,
-      ...(create === undefined ? {} : { create: { ...create, at } }),
+      // A thread that was read with anything in it is not created again: the commit of a new thread costs more.
+      ...(create === undefined || seq > 0 ? {} : { create: { ...create, at } }),
       ...(work === undefined ? {} : { work: work(turnId) }),
       turns: left === null ? [] : [left],
       queue,

@@ -1,9 +1,15 @@
 import { HoldfastError } from '../../core/holdfast-error.ts'
-import { type MessageId, type OwnerId, parseMessageId, type ThreadId } from '../../core/ids.ts'
+import {
+  type MessageId,
+  type OwnerId,
+  parseMessageId,
+  parseStoredThreadId,
+  type ThreadId,
+} from '../../core/ids.ts'
 import type { NewEvent } from '../../core/event.ts'
 import type { Message, UserPart } from '../../core/message.ts'
+import { foldQueue, foldQueueEvents } from '../../core/queue.ts'
 import type { InputQueue, QueuedInput } from '../../core/queued-input.ts'
-import type { ThreadRecord } from '../../core/thread.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { parseUserParts } from '../../protocol/chat-body.ts'
 import { checkNames } from '../options/check-names.ts'
@@ -13,9 +19,9 @@ import type { Engine } from '../engine.ts'
 import { noModel } from '../agent/no-model.ts'
 import { checkRoom } from './queue-input.ts'
 import { hasJoined } from './sent-before.ts'
-import { readDownTo } from '../threads/read-latest.ts'
+import { type Latest, readDownTo, readLatest } from '../threads/read-latest.ts'
 import { retryInLine } from '../threads/writers-in-line.ts'
-import { findThread, type ThreadScope } from '../threads/threads.ts'
+import { findThread, isOther, ownerIn, type ThreadScope } from '../thread-scope.ts'
 import { toGivenJson } from '../to-json.ts'
 
 /** How a queued input is changed: its content, its position, or both. */
@@ -68,7 +74,7 @@ export function createQueues(engine: Engine): Queues {
       const place = { threadId: id, expectedSeq, incarnation, queue }
       const result = await engine.append({ ...place, events })
       if (result.kind === 'stale') return 'stale'
-      if (result.kind === 'appended') return (await store.readThread(id))?.queue ?? []
+      if (result.kind === 'appended') return foldQueueEvents(queue, events)
       if (result.kind === 'no-thread') return null
       throw new HoldfastError('store-failed', `The queue could not be changed: ${result.kind}.`)
     })
@@ -109,40 +115,36 @@ export function createQueues(engine: Engine): Queues {
 
     release: (threadId, scope) =>
       retryInLine(engine, threadId, async () => {
-        const thread = await findThread(store, threadId, scope)
-        if (thread === null) return null
-        if (thread.queue.length === 0) return thread.queue
-        const result = await releaseQueue(engine, thread)
-        if (result === 'stale') return 'stale'
-        return (await store.readThread(thread.id))?.queue ?? null
+        const ownedBy = ownerIn(scope ?? {})
+        const id = parseStoredThreadId(threadId)
+        const latest = await readLatest(store, id, 'lazy')
+        if (latest === null || isOther(latest.ownerId, ownedBy)) return null
+        return latest.queue.length === 0 ? latest.queue : releaseQueue(engine, id, latest)
       }),
   }
 }
 
 async function releaseQueue(
   engine: Engine,
-  { id: threadId, ownerId, incarnation }: ThreadRecord,
-): Promise<'released' | 'stale'> {
+  threadId: ThreadId,
+  { last, queue, ownerId, seq: expectedSeq, incarnation }: Latest,
+): Promise<InputQueue | 'stale' | null> {
   const { store, clock } = engine
-  const page = await store.readPage({
-    ...{ threadId, limit: 1, before: null, live: 'include', results: 'lazy' },
-  })
-  if (page === null) return 'stale'
-  const { queue, seq: expectedSeq } = page
-  const [last] = page.messages
   const isAtRest = last?.role !== 'assistant' || last.progress.status === 'ended'
   const released = { type: 'queue-released', at: clock.now() } as const
   const head = { threadId, expectedSeq, incarnation, queue, turns: [] }
   // A turn that runs or waits is followed by the released inputs when it ends. In a thread at rest the first input is
   // answered now, held or not: a server of an older version may have ended the turn before it without knowing the queue.
   if (!isAtRest) {
-    if (queue.every(({ held }) => !held)) return 'released'
+    if (queue.every(({ held }) => !held)) return queue
     const { kind } = await engine.append({ ...head, events: [released] })
-    return kind === 'appended' ? 'released' : 'stale'
+    return kind === 'appended' ? foldQueue(queue, released) : 'stale'
   }
   if (!engine.agents.canAnswer) throw noModel()
   const begun = await endFromOutside(engine, { ...head, ownerId }, [released], 'completed')
-  return begun.kind === 'appended' ? 'released' : 'stale'
+  if (begun.kind !== 'appended') return 'stale'
+  // Which input left the queue was planned with the commit.
+  return (await store.readThread(threadId))?.queue ?? null
 }
 
 async function findInput(

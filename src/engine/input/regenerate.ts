@@ -24,7 +24,7 @@ export interface RegenerateRequest extends ThreadScope {
 }
 
 export async function regenerate(engine: Engine, request: RegenerateRequest): Promise<SendResult> {
-  const { threadId, messageId, whenBusy = 'reject', ownerId } = request
+  const { threadId, messageId, whenBusy = 'reject', ownerId: ownedBy } = request
   const { offer, options } = engine
   const chosen =
     request.choices === undefined ? undefined : await fitChoices(engine, request.choices)
@@ -35,9 +35,9 @@ export async function regenerate(engine: Engine, request: RegenerateRequest): Pr
     const exists = async () =>
       messageId === undefined ||
       (await engine.store.readMessage(threadId, messageId, 'lazy')) !== null
-    const read = await readDownTo(engine.store, threadId, fits, { exists, onLong })
+    const read = await readDownTo(engine.store, threadId, fits, { exists, onLong, ownedBy })
     if (read === 'stale') return null
-    if (read === null || isOther(read.ownerId, ownerId)) return { kind: 'no-thread' }
+    if (read === null || isOther(read.ownerId, ownedBy)) return { kind: 'no-thread' }
     const turn = read.found?.message
     if (turn?.role !== 'assistant') {
       throw new HoldfastError('message-not-found', 'There is no answer to regenerate.')

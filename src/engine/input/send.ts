@@ -12,7 +12,7 @@ import { isOther, type ThreadScope } from '../thread-scope.ts'
 import { type NewThreadRequest, toNewThread } from '../threads/new-thread.ts'
 import { type ReadDown, readDownTo } from '../threads/read-latest.ts'
 import { toGivenJson } from '../to-json.ts'
-import { beginAnswer, type SendResult, type WorkFor } from './begin-answer.ts'
+import { type AnswerPlan, beginAnswer, type SendResult, type WorkFor } from './begin-answer.ts'
 import { findQueued, idTaken } from './queue-input.ts'
 import { findSentBefore, hasJoined, isMessage, joined, repeated, turnOf } from './sent-before.ts'
 
@@ -71,7 +71,9 @@ export async function send(
   let chosen: Json | undefined
   const toInput = (mode: InputMode): NewInput =>
     withDefined({ id: message.id, mode, ...content }, { choices: chosen })
-  let isNew = create !== undefined
+  // With `create` alone the thread usually does not exist yet, so nothing is read; if it exists, the commit is refused as
+  // stale. With `ownerId` beside it the thread usually exists, and is read first.
+  let isNew = create !== undefined && request.ownerId === undefined
   let isAdmitted = false
   /**
    * Runs once, when the owner is known: files in the message must be the owner's, and a picked model offered to the
@@ -96,14 +98,15 @@ export async function send(
       const at = engine.clock.now()
       const replyTo = id
       const added = { type: 'message-added', at, messageId: id, role: 'user', ...content } as const
-      if (isNew) {
-        // A new thread usually does not exist yet, so nothing is read; if it exists, the commit is refused as stale.
-        isNew = false
-        const { ownerId } = create as NonNullable<typeof create>
+      const planNew = async ({ ownerId }: NonNullable<typeof create>): Promise<AnswerPlan> => {
         await admit(ownerId)
         const events = [added]
         const none = { seq: 0, incarnation: undefined, last: undefined, replaced: null }
         return { ...none, history: [], queue: [], ownerId, replyTo, choices: chosen, events }
+      }
+      if (isNew && create !== undefined) {
+        isNew = false
+        return planNew(create)
       }
       const target = replaces ?? message.id
       const { store } = engine
@@ -112,8 +115,9 @@ export async function send(
         isEdit && (await store.readMessage(threadId, target, 'lazy')) !== null
       const fits = (other: Message) =>
         isMessage(target)(other) || (!isEdit && hasJoined(other, target))
-      const read = await readDownTo(store, threadId, fits, { exists, onLong })
+      const read = await readDownTo(store, threadId, fits, { exists, onLong, ownedBy })
       if (read === 'stale') return null
+      if (read === null && create !== undefined) return planNew(create)
       if (read === null || isOther(read.ownerId, ownedBy)) return { kind: 'no-thread' }
       const waiting = { id, parts: content.parts }
       const queued = findQueued(read.queue, waiting, turnOf(read.newest[0]), read)

@@ -24,24 +24,13 @@ export type StopResult =
  * from here. A turn that waits for a person or a client has no run, and is ended from here too.
  */
 export async function stopRun(engine: Engine, threadId: ThreadId): Promise<StopResult> {
-  const kind = await stopThread(engine, threadId)
-  if (kind === 'no-thread') return { kind }
-  const { queue = [] } = (await engine.store.readThread(threadId)) ?? {}
-  return { kind, held: queue.filter(({ held }) => held).length }
-}
-
-async function stopThread(
-  engine: Engine,
-  threadId: ThreadId,
-): Promise<'stopped' | 'idle' | 'no-thread'> {
   let stopped: MessageId | undefined
   let running: MessageId | undefined
   while (true) {
-    // Once the turn has ended, a new one may have begun: that one was not asked to stop.
     const request = await engine.store.requestStop(threadId, stopped)
-    if (request.kind === 'no-thread') return 'no-thread'
-    if (request.kind === 'requested') {
-      if (stopped !== undefined && request.turnId !== stopped) return 'stopped'
+    if (request.kind === 'no-thread') return { kind: 'no-thread' }
+    // Once the turn has ended, a new one may have begun: that one was not asked to stop.
+    if (request.kind === 'requested' && request.turnId === (stopped ?? request.turnId)) {
       await stopLive(engine, threadId, request)
       stopped = request.turnId
     }
@@ -49,17 +38,26 @@ async function stopThread(
     const turn = latest?.last?.role === 'assistant' ? latest.last : null
     const isIt = turn !== null && (stopped === undefined || turn.id === stopped)
     if (latest !== null && isIt && turn.progress.status === 'waiting') {
-      if (await endWaiting(engine, threadId, turn, latest)) return 'stopped'
+      const isEnded = await endWaiting(engine, threadId, turn, latest)
       // Another writer appended a decision or a message first, so there may be something else to stop now.
-      continue
+      if (!isEnded) continue
+      // The commit held the inputs that were queued, or began the turn of one.
+      const isQueued = latest.queue.length > 0
+      const after = isQueued ? await engine.store.readThread(threadId) : latest
+      return { kind: 'stopped', held: countHeld(after) }
     }
-    if (stopped !== undefined) return 'stopped'
+    if (stopped !== undefined) return { kind: 'stopped', held: countHeld(latest) }
     // The turn may have resumed between the two reads. One that is stored as running twice in a row, without a
     // lease, has no run.
-    if (turn?.progress.status !== 'running' || running === turn.id) return 'idle'
+    if (turn?.progress.status !== 'running' || running === turn.id) {
+      return { kind: 'idle', held: countHeld(latest) }
+    }
     running = turn.id
   }
 }
+
+const countHeld = (thread: Pick<Latest, 'queue'> | null): number =>
+  thread?.queue.filter(({ held }) => held).length ?? 0
 
 async function endWaiting(
   engine: Engine,

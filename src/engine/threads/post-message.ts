@@ -101,21 +101,22 @@ export async function postMessage(
   const plan = planEvents(message, id)
 
   return retryInLine(engine, threadId, async (): Promise<PostResult | 'stale'> => {
-    const found = await store.readThread(threadId)
-    const owner = found?.ownerId ?? create?.ownerId
-    if (owner === undefined || (found !== null && isOther(owner, ownerId))) {
+    const latest = await readLatest(store, threadId, 'lazy')
+    const owner = latest?.ownerId ?? create?.ownerId
+    if (owner === undefined || (latest !== null && isOther(owner, ownerId))) {
       return { kind: 'no-thread' }
     }
-    const known = await findStored(engine, id, message.role === 'assistant')
-    const stored = await store.readMessage(threadId, id)
+    // Turn ids are unique across threads, since a turn can be found without its thread.
+    const known = message.role === 'assistant' ? await store.findTurn(id, 'lazy') : null
+    const stored =
+      known?.threadId === threadId ? known.turn : await store.readMessage(threadId, id, 'lazy')
     const at = clock.now()
     const events = plan(at)
     if (stored !== null) {
       if (!isSame(stored, toMessage(id, events))) throw conflict()
       return { kind: 'repeated', messageId: id, seq: stored.seq }
     }
-    if (known !== null && known !== threadId) throw conflict()
-    const latest = await readLatest(store, threadId, 'lazy')
+    if (known !== null) throw conflict()
     const last = latest?.last
     if (last?.role === 'assistant' && last.progress.status !== 'ended') {
       // Its process may be dead: then the turn is taken over, and ends at some point.
@@ -131,8 +132,7 @@ export async function postMessage(
       threadId,
       events,
       expectedSeq: latest?.seq ?? 0,
-      // That of the read which found the owner.
-      incarnation: found?.incarnation,
+      incarnation: latest?.incarnation,
       queue,
       ...(create === undefined ? {} : { create: { ...create, at } }),
     })
@@ -163,14 +163,6 @@ function parseCreate(create: NonNullable<PostOptions['create']>) {
   checkNames('create of post', create, ['ownerId', 'title'])
   const { ownerId, title } = create
   return { ownerId: parseOwnerId(ownerId), title: title === undefined ? '' : parseTitle(title) }
-}
-
-/**
- * The thread that has a turn with this id: turn ids are unique across threads, since a turn can be found without its
- * thread.
- */
-async function findStored({ store }: Engine, id: MessageId, isTurn: boolean) {
-  return isTurn ? ((await store.findTurn(id, 'lazy'))?.threadId ?? null) : null
 }
 
 /** Invalid messages are refused here, before anything is read. */

@@ -5,6 +5,7 @@ import { withDefined } from '../../core/with-defined.ts'
 import type { MessageVersion } from '../../core/versions.ts'
 import { bytesPerSlice } from '../../store/pacer.ts'
 import type { Page, ResultMode, Store } from '../../store/store.ts'
+import { isOther } from '../thread-scope.ts'
 import { longEditMessages } from './long-edits.ts'
 
 /** What `readDownTo` has read. */
@@ -29,6 +30,8 @@ export interface ReadDown {
 }
 
 export interface ReadDownOptions {
+  /** Of another owner's thread only the first page is read: how long it is must not show (HT2). @default any owner */
+  readonly ownedBy?: string | undefined
   /** Whether there can be such a message at all: if not, the first page is enough, however long the thread is. */
   readonly exists?: () => Promise<boolean>
   /** Waited for once, before more than so many messages are read. */
@@ -43,7 +46,7 @@ export async function readDownTo(
   store: Store,
   threadId: ThreadId,
   fits: (message: Message) => boolean,
-  { exists = async () => true, onLong }: ReadDownOptions = {},
+  { ownedBy, exists = async () => true, onLong }: ReadDownOptions = {},
 ): Promise<ReadDown | 'stale' | null> {
   const path: MessageVersion[] = []
   const newest: Message[] = []
@@ -66,6 +69,9 @@ export async function readDownTo(
       { ownerId, seq, queue, newest, path },
       { incarnation: place?.incarnation },
     )
+    if (isOther(ownerId, ownedBy)) {
+      return { ...head, found: null, isOneRead: true, isWhole: false, after: 0 }
+    }
     for (const [index, message] of page.messages.entries()) {
       path.push({ id: message.id, seq: message.seq })
       if (isFirst) newest.push(message)

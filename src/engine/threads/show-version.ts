@@ -121,12 +121,14 @@ export async function showVersion(
     }
   }
   return retryWhileStale(pauseOf(clock), async () => {
+    // Before the path is read, which may be as long as the thread: the owner, and how long it can be. The queue comes from
+    // this read too.
     const found = await findThread(store, threadId, scope)
     if (found === null) return { kind: 'no-thread' }
     // A thread has no more messages than events.
     if (found.seq <= longEditMessages) return attempt(found)
     const leave = await enterLongEdit(store, found.ownerId)
-    // That may have taken long.
+    // That may have taken long, and an attempt on an old read would be stale and wait once more.
     const again = async () => {
       const thread = await findThread(store, threadId, scope)
       return thread === null ? ({ kind: 'no-thread' } as const) : attempt(thread)

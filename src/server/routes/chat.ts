@@ -1,18 +1,17 @@
 import { assertNever } from '../../core/assert-never.ts'
 import { type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts'
-import type { Turn } from '../../core/message.ts'
+import { isOpenCall } from '../../core/call.ts'
+import { callsOf, type Turn } from '../../core/message.ts'
 import { checkAnswers, toClientOutput, toToolDecision } from '../chat-answers.ts'
 import type { SendResult } from '../../engine/input/begin-answer.ts'
 import type { StoredTurn } from '../../engine/follow/turn-stream.ts'
-import type { NamedSendRequest } from '../../engine/input/send.ts'
 import { type ChatRequest, parseChatBody } from '../../protocol/chat-body.ts'
 import { findAnswerRefusal } from '../answer-refusal.ts'
 import { checkChatText } from '../check-text.ts'
 import { type Reply, withReply } from '../chat-response.ts'
 import {
-  asOwned,
+  asOwner,
   checkMadeUpId,
-  findThread,
   isOwned,
   orNotFound,
   parameter,
@@ -22,8 +21,10 @@ import {
 } from '../context.ts'
 import { ApiError } from '../../protocol/api-error.ts'
 import { notFound, runActive } from '../http-error.ts'
+import { withFoundTurn } from '../../engine/calls/found-turn.ts'
 import { toKnownTurn } from '../../engine/calls/known-turn.ts'
 import { readJson } from '../read-json.ts'
+import type { FoundTurn } from '../../store/store.ts'
 import type { Route, RouteRequest } from '../router.ts'
 import { sdkOf } from './messages.ts'
 
@@ -40,15 +41,23 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
           checkChatText(chat, limits.textChars)
           if (chat.kind === 'answers') return answer(context, request, chat, reply)
           const sent = await inPlace(context, request, chat.threadId, async () => {
-            // Also with the write: somebody else may create a thread under this id after the owner was checked.
             const { ownerId } = request
+            const { threadId } = chat
             if (chat.kind === 'send') {
-              return holdfast.send({ ...(await toSend(context, request, chat)), ownerId })
+              const { kind: _, ...sending } = chat
+              if (!isFirst(chat)) {
+                return asOwner(context, request, threadId, () =>
+                  holdfast.send({ ...sending, ownerId }),
+                )
+              }
+              await checkMadeUpId(context, request, threadId)
+              return holdfast.send({ ...sending, ownerId, create: { ownerId } })
             }
-            await readOwned(context, request, chat.threadId)
             const { kind: _, whenBusy, ...asked } = chat
             const wanted = { ...asked, ownerId }
-            return holdfast.regenerate(whenBusy === 'interrupt' ? { ...wanted, whenBusy } : wanted)
+            return asOwner(context, request, threadId, () =>
+              holdfast.regenerate(whenBusy === 'interrupt' ? { ...wanted, whenBusy } : wanted),
+            )
           })
           return respond(chat.threadId, sent, reply)
         }),
@@ -70,7 +79,7 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
           const stored =
             messageId === undefined
               ? toLive(await readLast(context, request, threadId))
-              : await findOwnTurn(context, request, threadId, messageId)
+              : toStored(await findOwnTurn(context, request, threadId, messageId))
           if (stored === null) return new Response(null, { status: 204 })
           return reply({ threadId, turnId: stored.turn.id, stored })
         }),
@@ -79,8 +88,8 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
       method: 'POST',
       path: '/api/chat/:id/stop',
       async handle(request) {
-        const { id } = await findThread(context, request)
-        const stopped = await holdfast.stop(id)
+        const { ownerId } = request
+        const stopped = await holdfast.stop(threadOf(request), { ownerId })
         if (stopped.kind === 'no-thread') throw notFound('thread')
         const { kind: status, held } = stopped
         return Response.json(held === 0 ? { status } : { status, held })
@@ -92,6 +101,7 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
       handle: async (request) =>
         withReply(context, request, async (reply) => {
           const threadId = threadOf(request)
+          // What the client has of the answer: the response is what follows, and a refusal says what it waits for.
           const sent = orNotFound(await readLast(context, request, threadId)).turn
           const continued = await inPlace(context, request, threadId, () =>
             holdfast.continue(threadId, { ownerId: request.ownerId }),
@@ -147,23 +157,12 @@ export async function inPlace<Result extends { readonly kind: string }>(
   }
 }
 
-/** A new chat begins with its first message; an existing one must belong to the caller. */
-export async function toSend(
-  context: ServerContext,
-  request: RouteRequest,
-  chat: Extract<ChatRequest, { readonly kind: 'send' }>,
-): Promise<NamedSendRequest> {
-  const { kind: _, ...sending } = chat
-  const thread = await context.holdfast.store.readThread(chat.threadId)
-  // Only a first message can create a thread: an edit needs an existing one.
-  const isFirst = (chat.replaces ?? chat.message.id) === chat.message.id
-  if (isFirst && !isOwned(thread, request)) checkMadeUpId(context, chat.threadId)
-  if (thread === null && isFirst) {
-    return { ...sending, create: { ownerId: request.ownerId } }
-  }
-  asOwned(thread, request)
-  return sending
-}
+/** Only a message that may be the first can create a thread: an edit needs an existing one. */
+export const isFirst = ({
+  replaces,
+  message,
+}: Extract<ChatRequest, { readonly kind: 'send' }>): boolean =>
+  (replaces ?? message.id) === message.id
 
 function respond(threadId: ThreadId, sent: SendResult, reply: Reply): Response {
   switch (sent.kind) {
@@ -197,23 +196,37 @@ async function answer(
   chat: Extract<ChatRequest, { readonly kind: 'answers' }>,
   reply: Reply,
 ): Promise<Response> {
+  const { sent, decided, given, added } = await storeAnswers(context, request, chat)
+  const refusal = findAnswerRefusal(chat.decisions, decided, given, added)
+  if (refusal !== null) throw refusal
+  return reply({ threadId: chat.threadId, turnId: chat.messageId, sent })
+}
+
+/** The turn is read once, and the answers are planned on what was read. `sent`: what the client has of the turn. */
+export async function storeAnswers(
+  context: ServerContext,
+  request: RouteRequest,
+  chat: Extract<ChatRequest, { readonly kind: 'answers' }>,
+) {
   const { holdfast } = context
-  const { threadId, messageId: turnId, decisions, outputs } = chat
-  const { turn } = await findOwnTurn(context, request, threadId, turnId)
+  const { threadId, decisions, outputs } = chat
+  const { ownerId } = request
+  const found = await findOwnTurn(context, request, threadId, chat.messageId)
+  const { turn } = found
   checkAnswers(turn, chat)
   const sent = toKnownTurn(turn, chat.parts, sdkOf(request.url))
-  const by = request.ownerId
   const decided = await holdfast.decide({
-    threadId,
-    ownerId: by,
-    by,
-    decisions: decisions.map(toToolDecision),
+    ...{ threadId, ownerId, by: ownerId },
+    decisions: withFoundTurn(decisions.map(toToolDecision), found),
   })
   const given = outputs.map(toClientOutput)
+  // A decision changes the turn, but no call that had ended: the answer to a repeated result stays the same. The others
+  // are judged on the turn as it is now.
+  const ended = new Set(callsOf(turn).flatMap((call) => (isOpenCall(call) ? [] : [call.id])))
+  const isCurrent = decisions.length === 0 || outputs.every(({ callId }) => ended.has(callId))
+  if (isCurrent) withFoundTurn(given, found)
   const added = await holdfast.addToolOutputs(threadId, given)
-  const refusal = findAnswerRefusal(decisions, decided, given, added)
-  if (refusal !== null) throw refusal
-  return reply({ threadId, turnId, sent })
+  return { sent, decided, given, added }
 }
 
 /** One read returns turn and owner, however many calls the turn has. */
@@ -222,14 +235,11 @@ async function findOwnTurn(
   request: RouteRequest,
   threadId: ThreadId,
   turnId: MessageId,
-): Promise<StoredTurn> {
+): Promise<FoundTurn> {
   const { holdfast, reads } = context
   const { ownerId } = request
   const found = await reads.gateOf(ownerId)(() => holdfast.store.findTurn(turnId, 'bounded'))
-  if (found?.threadId === threadId && found.ownerId === ownerId) {
-    const { turn, incarnation = '' } = found
-    return { turn, incarnation }
-  }
+  if (found?.threadId === threadId && found.ownerId === ownerId) return found
   await readOwned(context, request, threadId)
   throw notFound('message')
 }
@@ -266,6 +276,8 @@ interface LastTurn extends Omit<StoredTurn, 'turn'> {
   /** Null: the thread does not end with one. */
   readonly turn: Turn | null
 }
+
+const toStored = ({ turn, incarnation = '' }: FoundTurn): StoredTurn => ({ turn, incarnation })
 
 function toLive(last: LastTurn | null): StoredTurn | null {
   if (last?.turn?.progress.status !== 'running') return null

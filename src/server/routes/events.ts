@@ -26,18 +26,22 @@ export function eventRoutes(context: ServerContext): readonly Route[] {
         const { seq: after } = place
         // Among the owner's other reads: of two hundred streams that one person opens at once, each would otherwise delay
         // the requests of others by the work for its thread (OP7a).
-        const { id, seq, found } = await gate(async () => {
+        const { thread, found } = await gate(async () => {
           // First, and only this incarnation is followed: if it is still there then, it was its owner that was checked.
-          // Undefined: the store does not tell histories apart. A thread that is created after this read is another one.
-          const evidence = await holdfast.store.readPlace?.(threadOf(request), after)
+          // Evidence names no owner, so the thread is read too. Undefined: the place names no history, or the store does
+          // not tell histories apart. A thread that is created after this read is another one.
+          const evidence = isBare(place)
+            ? undefined
+            : await holdfast.store.readPlace?.(threadOf(request), after)
           if (evidence === null) throw notFound('thread')
-          return { ...(await findThread(context, request)), found: evidence }
+          return { thread: await findThread(context, request), found: evidence }
         })
+        const { id, seq } = thread
+        const { incarnation = '' } = found ?? thread
         checkHistory(place, found)
         if (after > seq) throw badRequest(`The thread ends at ${seq}; "after" is ${after}.`)
         const onClose = followers.acquire(request.ownerId)
         const source = (signal: AbortSignal): AsyncIterator<Uint8Array, void> => {
-          const { incarnation = '' } = found ?? {}
           const frames = holdfast.subscribe(id, { seq: after, incarnation }, signal, gate)
           let at = after
           return {
@@ -108,9 +112,10 @@ function placeOf(request: Request, url: URL): ThreadPlace {
 }
 
 /** A bare seq does not identify its history, and is taken to belong to this one. */
+const isBare = ({ incarnation, mark }: ThreadPlace): boolean => incarnation === '' && mark === ''
+
 function checkHistory(place: ThreadPlace, found: PlaceEvidence | undefined): void {
-  const isBare = place.incarnation === '' && place.mark === ''
-  if (isBare || found === undefined || !isOtherHistory(place, found)) return
+  if (found === undefined || !isOtherHistory(place, found)) return
   throw new HoldfastError(
     'other-history',
     'This place belongs to a history that the thread no longer has. Read a page, and follow from there.',

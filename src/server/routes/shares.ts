@@ -5,14 +5,7 @@ import { pageFormats } from '../../engine/threads/message-page.ts'
 import { ApiError } from '../../protocol/api-error.ts'
 import { defaultLimit, parseLimit } from '../../protocol/page-query.ts'
 import { toIsoDate } from '../../views/iso-date.ts'
-import {
-  findThread,
-  oneOf,
-  orNotFound,
-  parameter,
-  type ServerContext,
-  threadOf,
-} from '../context.ts'
+import { asOwner, oneOf, orNotFound, parameter, type ServerContext, threadOf } from '../context.ts'
 import { notFound } from '../http-error.ts'
 import { toJsonResponse } from '../json-response.ts'
 import type { Route, RouteRequest } from '../router.ts'
@@ -46,11 +39,11 @@ export function shareRoutes(context: ServerContext): readonly Route[] {
       path: '/api/threads/:id/shares',
       async handle(request) {
         const { ownerId, basePath } = request
-        const { id } = await findThread(context, request)
-        if (!sharing) {
+        const id = threadOf(request)
+        const result = await asOwner(context, request, id, async () => {
+          if (sharing) return reads.gateOf(ownerId)(() => shares.create(id, { ownerId }))
           throw new ApiError(403, 'sharing-off', 'Threads are not shared on this server.')
-        }
-        const result = await reads.gateOf(ownerId)(() => shares.create(id, { ownerId }))
+        })
         switch (result.kind) {
           case 'shared':
             return Response.json(toShareJson(result.share, basePath), { status: 201 })

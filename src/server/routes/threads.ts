@@ -14,6 +14,7 @@ import { defaultLimit, parseLimit } from '../../protocol/page-query.ts'
 import { toIsoDate } from '../../views/iso-date.ts'
 import { projectQueue } from '../../views/queue-view.ts'
 import {
+  asOwner,
   checkMadeUpId,
   findThread,
   orNotFound,
@@ -77,9 +78,7 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
         const { pinned: _, archived: __, ...given } = change
         const id = body['id'] === undefined ? undefined : parseThreadId(body['id'])
         inFlight.admit(ownerId)
-        if (id !== undefined && (await threads.get(id, { ownerId })) === null) {
-          checkMadeUpId(context, id)
-        }
+        if (id !== undefined) await checkMadeUpId(context, request, id)
         const created = await threads.create(withDefined({ ...given, ownerId }, { id }))
         if (created.kind === 'taken') throw notFound('thread')
         return show(ownerId, created.thread, created.kind === 'created' ? 201 : 200)
@@ -115,14 +114,16 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
       method: 'PATCH',
       path: '/api/threads/:id',
       async handle(request) {
-        const { id } = await findThread(context, request)
-        const [, change] = await readChange(request)
-        if (Object.keys(change).length === 0) {
-          throw badRequest('"title", "pinned" or "archived" is required.')
-        }
-        const { ownerId } = request
-        inFlight.admit(ownerId)
-        return show(ownerId, orNotFound(await threads.update(id, change, { ownerId })))
+        const id = threadOf(request)
+        return asOwner(context, request, id, async () => {
+          const [, change] = await readChange(request)
+          if (Object.keys(change).length === 0) {
+            throw badRequest('"title", "pinned" or "archived" is required.')
+          }
+          const { ownerId } = request
+          inFlight.admit(ownerId)
+          return show(ownerId, orNotFound(await threads.update(id, change, { ownerId })))
+        })
       },
     },
     {
@@ -130,21 +131,21 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
       path: '/api/threads/:id/fork',
       async handle(request) {
         const { ownerId } = request
-        const { id } = await findThread(context, request)
-        const body = parseObject(await readJson(request, limits.bodyBytes))
-        const { messageId, title } = body
-        const newId = body['id'] === undefined ? undefined : parseThreadId(body['id'])
-        if (newId !== undefined && (await threads.get(newId, { ownerId })) === null) {
-          checkMadeUpId(context, newId)
-        }
-        const wanted = {
-          id: newId,
-          messageId: messageId === undefined ? undefined : parseMessageId(messageId),
-          title: title === undefined ? undefined : parseTitle(title),
-        }
-        inFlight.admit(ownerId)
-        const leave = context.jobs.acquire(ownerId)
-        const forked = await threads.fork(id, withDefined({ ownerId }, wanted)).finally(leave)
+        const id = threadOf(request)
+        const forked = await asOwner(context, request, id, async () => {
+          const body = parseObject(await readJson(request, limits.bodyBytes))
+          const { messageId, title } = body
+          const newId = body['id'] === undefined ? undefined : parseThreadId(body['id'])
+          if (newId !== undefined) await checkMadeUpId(context, request, newId)
+          const wanted = {
+            id: newId,
+            messageId: messageId === undefined ? undefined : parseMessageId(messageId),
+            title: title === undefined ? undefined : parseTitle(title),
+          }
+          inFlight.admit(ownerId)
+          const leave = context.jobs.acquire(ownerId)
+          return threads.fork(id, withDefined({ ownerId }, wanted)).finally(leave)
+        })
         switch (forked.kind) {
           case 'forked':
           case 'exists':

@@ -1,0 +1,133 @@
+import { memory } from 'holdfast'
+import { describe, expect, it } from 'vitest'
+import { startChatServer } from './chat-server.ts'
+import { beforeCommit, countVerbs } from './count-verbs.ts'
+
+/** Ana has a thread with two answers; requests are hers unless they say otherwise. */
+const ana = 'ana'
+const thread = 'a-thread-that-nobody-guesses'
+const nowhere = 'a-thread-that-was-never-there'
+
+async function start(handler: { readonly sharing?: boolean } = { sharing: true }) {
+  const { store, drain } = countVerbs(memory())
+  const server = await startChatServer(
+    (text) => (text === 'wait' ? [{ call: 'remove', input: { path: '/' } }] : [{ text: 'Hello.' }]),
+    {
+      store,
+      handler: {
+        ...handler,
+        authenticate: (request) => ({ id: request.headers.get('x-owner') ?? ana }),
+      },
+    },
+  )
+  /** The status of the response, its error, and the verbs until it was read and nothing ran any more. */
+  const ask = async (method: string, path: string, body?: unknown, owner = ana) => {
+    drain()
+    const response = await fetch(`${server.url}${path}`, {
+      method,
+      headers: { 'content-type': 'application/json', 'x-owner': owner },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    await server.holdfast.settled()
+    const code = /"code":"([^"]+)"/.exec(text)?.[1]
+    return { status: response.status, code, verbs: drain() }
+  }
+  await ask('POST', '/api/chat', message('u1', 'Hi'))
+  await ask('POST', '/api/chat', message('u2', 'Hi again'))
+  return { ...server, ask }
+}
+
+const message = (id: string, text: string, threadId = thread) => ({
+  id: threadId,
+  messages: [{ id, role: 'user', parts: [{ type: 'text', text }] }],
+})
+const regenerate = (id: string) => ({ id, trigger: 'regenerate-message', messages: [] })
+
+describe('the owner of a thread', () => {
+  it.each([
+    [
+      'a message',
+      ['POST', '/api/chat', message('u3', 'More')],
+      200,
+      ['readPage', 'readMessage', 'findInput'],
+    ],
+    ['a first message', ['POST', '/api/chat', message('u1', 'Hi', nowhere)], 200, ['readPage']],
+    [
+      'an edit',
+      ['POST', '/api/chat', { ...message('u3', 'Other'), messageId: 'u2' }],
+      200,
+      ['readPage'],
+    ],
+    ['a regenerate', ['POST', '/api/chat', regenerate(thread)], 200, ['readPage']],
+    [
+      'a stop',
+      ['POST', `/api/chat/${thread}/stop`],
+      200,
+      ['readThread', 'requestStop', 'readPage'],
+    ],
+    [
+      'a new title',
+      ['PATCH', `/api/threads/${thread}`, { title: 'Plans' }],
+      200,
+      ['readThread', 'readThread'],
+    ],
+    ['a fork', ['POST', `/api/threads/${thread}/fork`, {}], 201, ['readThread', 'readPage']],
+    ['a link', ['POST', `/api/threads/${thread}/shares`], 201, ['readThread', 'readPage']],
+    ['a new thread', ['POST', '/api/threads', { id: nowhere }], 201, ['createThread']],
+  ] as const)(
+    '[HT2] is compared in a read that is needed anyway: %s',
+    async (_, [method, path, body], status, reads) => {
+      const { ask } = await start()
+      const asked = await ask(method, path, body)
+      expect([asked.status, beforeCommit(asked.verbs)]).toEqual([status, reads])
+    },
+  )
+
+  const refused: readonly (readonly [
+    method: string,
+    path: (id: string) => string,
+    body?: (id: string) => unknown,
+  ])[] = [
+    ['PATCH', (id) => `/api/threads/${id}`, () => ({ title: 7 })],
+    ['PATCH', (id) => `/api/threads/${id}`, () => ({})],
+    ['PATCH', (id) => `/api/threads/${id}`, () => ({ metadata: {} })],
+    ['POST', (id) => `/api/threads/${id}/fork`, () => ({ title: 7 })],
+    ['POST', (id) => `/api/threads/${id}/fork`, () => ({ id: 'short' })],
+    ['POST', (id) => `/api/threads/${id}/shares`],
+    ['POST', () => '/api/chat', (id) => ({ ...regenerate(id), choices: 7 })],
+    [
+      'POST',
+      () => '/api/chat',
+      (id) => ({ ...message('u3', 'Other', id), messageId: 'u2', choices: 7 }),
+    ],
+  ]
+  it('[HT2] is told first of all, whatever else is wrong with a request', async () => {
+    const { ask } = await start({ sharing: false })
+    for (const [method, path, body] of refused) {
+      const codeOf = async (id: string, owner: string) =>
+        (await ask(method, path(id), body?.(id), owner)).code
+      const codes = [await codeOf(nowhere, ana), await codeOf(thread, 'bob')]
+      expect([method, path(''), codes]).toEqual([
+        method,
+        path(''),
+        ['thread-not-found', 'thread-not-found'],
+      ])
+      expect(await codeOf(thread, ana)).not.toBe('thread-not-found')
+    }
+  })
+
+  it('[HT2] of a long thread is compared before the rest of it is read', async () => {
+    const { ask, holdfast } = await start()
+    const parts = [{ type: 'text', text: 'x' }] as const
+    for (let nth = 0; nth < 20; nth++) await holdfast.post(thread, { role: 'user', parts })
+    const asked = { ...regenerate(thread), messageId: 'u1' }
+    const another = await ask('POST', '/api/chat', asked, 'bob')
+    expect(another).toEqual({
+      status: 404,
+      code: 'thread-not-found',
+      verbs: ['readPage'],
+    })
+    expect((await ask('POST', '/api/chat', asked)).status).toBe(200)
+  })
+})
