@@ -1,6 +1,7 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
 import {
   type CallId,
+  isMessageId,
   type MessageId,
   parseCallId,
   parseMessageId,
@@ -30,6 +31,8 @@ export type ChatRequest = { readonly threadId: ThreadId } & (
       }
       /** The message that is edited: it and what follows it are replaced. */
       readonly replaces?: MessageId
+      /** The last answer that the client has: shows which history it has seen, not what is stored (OP6). */
+      readonly lastAnswer?: MessageId
       /** The choices for the agent (AG2), as they were sent. */
       readonly choices?: Json
       /** What happens to the message if a turn runs (IN1). */
@@ -94,9 +97,18 @@ export function parseChatBody(body: unknown): ChatRequest {
   )
   return withDefined({ kind: 'send', threadId, message } as const, {
     replaces: messageId,
+    lastAnswer: lastAnswerIn(body),
     choices,
     whenBusy,
   })
+}
+
+/** Undefined also where it has an id that no answer of ours can have. */
+function lastAnswerIn({ messages }: JsonObject): MessageId | undefined {
+  if (!Array.isArray(messages)) return undefined
+  const answer = messages.findLast((each) => isJsonObject(each) && each['role'] === 'assistant')
+  const id = isJsonObject(answer) ? answer['id'] : undefined
+  return isMessageId(id) ? id : undefined
 }
 
 /** Every `WhenBusy`. */

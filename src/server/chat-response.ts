@@ -2,6 +2,7 @@ import { createAnnotationWriter } from '../protocol/data-stream/write-annotation
 import { createDataStreamWriter } from '../protocol/data-stream/write-data-stream.ts'
 import { projectVercelAnnotations } from '../views/vercel-message.ts'
 import { oneOf, type ServerContext } from './context.ts'
+import type { HistoryNote } from '../views/history-note.ts'
 import type { SavingNote } from '../views/saving-note.ts'
 import { sdkOf } from './routes/messages.ts'
 import type { RouteRequest } from './router.ts'
@@ -17,10 +18,9 @@ import { awaitTurn } from '../engine/follow/await-turn.ts'
 import type { FollowedPlace } from '../engine/follow/hub.ts'
 import type { MessageId, ThreadId } from '../core/ids.ts'
 import { withDefined } from '../core/with-defined.ts'
-import type { SavingWatch } from './saving-watch.ts'
 
-/** Responds with a stored turn. The run is independent of its readers (RS1). */
-export type Reply = (query: TurnReply | WaitingReply) => Response
+/** Responds with a stored turn, and a note before it. The run is independent of its readers (RS1). */
+export type Reply = (query: TurnReply | WaitingReply, note?: HistoryNote) => Response
 
 export type TurnReply = Omit<TurnStreamQuery, 'sdk'>
 
@@ -47,8 +47,12 @@ export async function withReply(
   const meter = inFlight.meterOf(ownerId)
   const gate = reads.gateOf(ownerId)
   let isOpen = false
-  const reply: Reply = (query) => {
+  const reply: Reply = (query, note) => {
     isOpen = true
+    const notes: WatchNotes = (send) => {
+      if (note !== undefined) send(note)
+      return saving.watch(send)
+    }
     // AI SDK 4 has no approvals, like version 5: a rejected call is sent as a failed one.
     const how = { sdk: isOld ? 5 : sdk, basePath, gate } as const
     const moves: Moves = (signal) =>
@@ -56,8 +60,8 @@ export async function withReply(
         ? streamWhenBegun(holdfast, query, how, signal)
         : streamTurn(holdfast, { ...query, ...how }, signal)
     return isOld
-      ? dataStreamResponse(moves, { onClose, meter }, saving)
-      : uiStreamResponse(moves, { onClose, meter }, keepAliveMs, saving)
+      ? dataStreamResponse(moves, { onClose, meter }, notes)
+      : uiStreamResponse(moves, { onClose, meter }, keepAliveMs, notes)
   }
   try {
     return await work(reply)
@@ -66,6 +70,7 @@ export async function withReply(
   }
 }
 
+type WatchNotes = (send: (note: SavingNote | HistoryNote) => void) => () => void
 type StreamEnds = Pick<ByteStreamOptions, 'onClose' | 'meter'>
 type Moves = (signal: AbortSignal) => AsyncGenerator<TurnMove | NoTurn, void>
 
@@ -88,14 +93,14 @@ async function* streamWhenBegun(
 }
 
 /** Transient, so not a part of the message: a client that stored it would differ from the page. */
-const toNoteChunk = (data: SavingNote) =>
+const toNoteChunk = (data: SavingNote | HistoryNote) =>
   ({ type: 'data-holdfast', data, transient: true }) as const
 
 function uiStreamResponse(
   moves: Moves,
   ends: StreamEnds,
   keepAliveMs: number,
-  saving: SavingWatch,
+  watchNotes: WatchNotes,
 ): Response {
   const source = async function* (signal: AbortSignal): AsyncGenerator<string | Uint8Array, void> {
     for await (const { chunks } of moves(signal)) {
@@ -105,12 +110,12 @@ function uiStreamResponse(
   }
   const headers = { 'x-vercel-ai-ui-message-stream': 'v1' }
   const aside = (send: (text: string) => void) =>
-    saving.watch((note) => send(sseData(toNoteChunk(note))))
+    watchNotes((note) => send(sseData(toNoteChunk(note))))
   return toSseResponse(source, { keepAliveMs, headers, aside, ...ends })
 }
 
 /** For front ends of AI SDK 3 and 4 (RS4). Its lines have no comments, so there is no keep-alive. */
-function dataStreamResponse(moves: Moves, ends: StreamEnds, saving: SavingWatch): Response {
+function dataStreamResponse(moves: Moves, ends: StreamEnds, watchNotes: WatchNotes): Response {
   const write = createDataStreamWriter()
   const annotate = createAnnotationWriter()
   const source = async function* (signal: AbortSignal): AsyncGenerator<string, void> {
@@ -130,6 +135,6 @@ function dataStreamResponse(moves: Moves, ends: StreamEnds, saving: SavingWatch)
       'cache-control': 'no-cache, no-transform',
     },
     ...ends,
-    aside: (send) => saving.watch((note) => send(write(toNoteChunk(note)))),
+    aside: (send) => watchNotes((note) => send(write(toNoteChunk(note)))),
   })
 }

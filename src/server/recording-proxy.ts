@@ -175,7 +175,7 @@ async function toRecord(
 }> {
   if (chat.kind === 'send') {
     // The backend was sent the request unchanged, with its choices.
-    const { kind: _, choices: __, whenBusy: ___, ...message } = chat
+    const { kind: _, choices: __, whenBusy: ___, lastAnswer: ____, ...message } = chat
     const { threadId } = chat
     const { ownerId } = route
     if (isFirst(chat)) await checkMadeUpId(context, route, threadId)

@@ -11,11 +11,18 @@ const stores = {
   postgres: async () => (await openTestDatabase()).open(),
 }
 
-async function say({ url }: ChatServer, thread: string, id: string, text = 'Hi') {
+async function say(
+  { url }: ChatServer,
+  thread: string,
+  id: string,
+  text = 'Hi',
+  edit: { readonly messageId?: string } = {},
+) {
   const response = await fetch(`${url}/api/chat`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
+      ...edit,
       id: thread,
       messages: [{ id, role: 'user', parts: [{ type: 'text', text }] }],
     }),
@@ -46,5 +53,21 @@ describe.each(Object.entries(stores))('on %s', (_, open) => {
     // The same id is another's in another thread, and the thread goes on.
     expect((await say(server, 'two', turnId)).status).toBe(200)
     expect((await say(server, 'one', 'u2')).status).toBe(200)
+  })
+
+  it('[HT3 VR1] an edit under the id of an answer, shown or hidden, is a conflict, and changes nothing', async () => {
+    const store = await open()
+    onTestFinished(() => store.close())
+    const server = await startChatServer(() => [{ text: 'Hello.' }], { store })
+    await say(server, 'one', 'u1')
+    const answerId = async () =>
+      (await pageOf(server, 'one')).results.find(({ role }) => role === 'assistant')?.id ?? ''
+    const first = await answerId()
+    const edit = { messageId: 'u1' }
+    expect((await say(server, 'one', first, 'Edited', edit)).status).toBe(409)
+    expect((await say(server, 'one', 'u1b', 'Edited', edit)).status).toBe(200)
+    const before = await pageOf(server, 'one')
+    expect((await say(server, 'one', first, 'Again', { messageId: 'u1b' })).status).toBe(409)
+    expect(await pageOf(server, 'one')).toEqual(before)
   })
 })

@@ -32,6 +32,8 @@ export type SendResult =
       readonly after: Seq
       /** The incarnation of the thread that `after` is a seq of (OP6). */
       readonly incarnation?: string
+      /** The message before it, where the thread had any. */
+      readonly previous?: MessageId
       /** The turn as it was stored: followed from its `lastSeq` on, nothing of it is missed. */
       readonly turn: Turn
     }
@@ -153,7 +155,10 @@ export async function beginAnswer(
       const { seq: first } = result
       const turn = foldTurn(emptyTurn(turnId, first, at), [{ ...started, seq: first }])
       const begun = { kind: 'started', turnId, after: first - 1, turn } as const
-      return withDefined(begun, { incarnation: result.incarnation })
+      return withDefined(begun, {
+        incarnation: result.incarnation,
+        previous: planned.last?.id,
+      })
     }
     if (result.kind === 'leased') {
       return isRunning ? whileBusy(result.turnId) : { kind: 'run-active', turnId: result.turnId }

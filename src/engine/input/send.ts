@@ -147,6 +147,11 @@ export async function send(
         if (live !== undefined) return live
       }
       const old = replaces === undefined ? undefined : read.found?.message
+      // The id of a turn stays the turn's, shown or hidden.
+      if (old !== undefined && old.id !== id) {
+        const other = await store.readMessage(threadId, id, 'lazy')
+        if (other?.role === 'assistant') throw idTaken()
+      }
       // The messages before it may come from another read: then its position is not known.
       if (old !== undefined && !read.isOneRead) return null
       const { ownerId, seq, incarnation, queue } = read

@@ -81,10 +81,10 @@ export async function findSentBefore(
   ])
   if (stored?.role === 'assistant') throw idTaken()
   if (stored !== null) {
-    checkSame(stored.parts, parts)
     const answer = await readAnswer(store, threadId, stored)
-    // It was withdrawn together with its turn (`record`), so its id is free again (RS4).
+    // It was withdrawn together with its turn (`record`), so its id is free again, for other words too (RS4).
     if (answer === null) return undefined
+    checkSame(stored.parts, parts)
     if (answer.turn !== null) return toSentBefore(answer.turn)
     if (answer.seq !== seq) return 'stale'
     throw new HoldfastError('bad-request', 'A message with this id was stored without an answer.')

@@ -26,6 +26,7 @@ import { toKnownTurn } from '../../engine/calls/known-turn.ts'
 import { readJson } from '../read-json.ts'
 import type { FoundTurn } from '../../store/store.ts'
 import type { Route, RouteRequest } from '../router.ts'
+import { otherHistoryNote } from '../../views/history-note.ts'
 import { sdkOf } from './messages.ts'
 
 /** The routes for AI SDK clients. */
@@ -44,7 +45,7 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
             const { ownerId } = request
             const { threadId } = chat
             if (chat.kind === 'send') {
-              const { kind: _, ...sending } = chat
+              const { kind: _, lastAnswer: __, ...sending } = chat
               if (!isFirst(chat)) {
                 return asOwner(context, request, threadId, () =>
                   holdfast.send({ ...sending, ownerId }),
@@ -59,7 +60,10 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
               holdfast.regenerate(whenBusy === 'interrupt' ? { ...wanted, whenBusy } : wanted),
             )
           })
-          return respond(chat.threadId, sent, reply)
+          const isLost = await showsOtherHistory(context, chat, sent)
+          return respond(chat.threadId, sent, (turn) =>
+            isLost ? reply(turn, otherHistoryNote) : reply(turn),
+          )
         }),
     },
     {
@@ -163,6 +167,22 @@ export const isFirst = ({
   message,
 }: Extract<ChatRequest, { readonly kind: 'send' }>): boolean =>
   (replaces ?? message.id) === message.id
+
+/**
+ * Whether the client's last answer is not stored, shown or hidden. It is looked for only if it is not the message before the
+ * new turn. A failure tells nothing: the message is stored, and an error would claim that it is not.
+ */
+async function showsOtherHistory(
+  { holdfast }: ServerContext,
+  chat: Exclude<ChatRequest, { readonly kind: 'answers' }>,
+  sent: SendResult,
+): Promise<boolean> {
+  if (chat.kind !== 'send' || chat.replaces !== undefined || sent.kind !== 'started') return false
+  const { threadId, lastAnswer } = chat
+  if (lastAnswer === undefined || lastAnswer === sent.previous) return false
+  const found = holdfast.store.readMessage(threadId, lastAnswer, 'lazy').catch(() => undefined)
+  return (await found) === null
+}
 
 function respond(threadId: ThreadId, sent: SendResult, reply: Reply): Response {
   switch (sent.kind) {

@@ -1,0 +1,64 @@
+import { Chat } from '@ai-sdk/react'
+import { DefaultChatTransport, type UIMessage } from 'ai'
+import { readChunks } from '../../src/testing/http-rules/chat-talk.ts'
+import { expect, it } from 'vitest'
+import { startChatServer } from './chat-server.ts'
+
+const threadId = 'thread-of-a-restored-database'
+const lost: readonly UIMessage[] = [
+  { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'One.' }] },
+  { id: 'msg_lost', role: 'assistant', parts: [{ type: 'text', text: 'Lost.' }] },
+]
+
+function openTab(url: string, messages: readonly UIMessage[] = []) {
+  const told: unknown[] = []
+  const chat = new Chat<UIMessage>({
+    id: threadId,
+    messages: [...messages],
+    transport: new DefaultChatTransport({ api: `${url}/api/chat` }),
+    onData: ({ data }) => void told.push((data as { readonly status: string }).status),
+  })
+  return { chat, told }
+}
+
+it('[OP6] an unmodified useChat that goes on from an answer which is not stored is told so, and its message is answered', async () => {
+  const { url } = await startChatServer(() => [{ text: 'Answer.' }])
+  await openTab(url).chat.sendMessage({ text: 'Zero.' })
+  const { chat, told } = openTab(url, lost)
+  await chat.sendMessage({ text: 'Two.' })
+  expect(told).toEqual(['other-history'])
+  expect(chat.messages.at(-1)?.parts).toEqual([
+    { type: 'step-start' },
+    { type: 'text', text: 'Answer.', state: 'done' },
+  ])
+})
+
+it('[OP6] one whose answers are stored, shown or hidden, is told nothing', async () => {
+  const { url } = await startChatServer(() => [{ text: 'Answer.' }])
+  const { chat, told } = openTab(url)
+  await chat.sendMessage({ text: 'One.' })
+  const stale = openTab(url, chat.messages)
+  await chat.sendMessage({ text: 'Two.' })
+  await chat.regenerate()
+  await stale.chat.sendMessage({ text: 'Three.' })
+  await chat.sendMessage({ text: 'Four.' })
+  expect([told, stale.told]).toEqual([[], []])
+})
+
+it('[OP6] the note is no part of the message, and the line protocol has it too', async () => {
+  const { url } = await startChatServer(() => [{ text: 'Answer.' }])
+  const send = (id: string, query: string) =>
+    fetch(`${url}/api/chat${query}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        id: threadId,
+        messages: [...lost, { id, role: 'user', parts: [{ type: 'text', text: 'Two.' }] }],
+      }),
+    })
+  const response = await send('u2', '')
+  expect((await readChunks(response.clone()))[0]?.type).toBe('start')
+  expect(await response.text()).toMatch(/"status":"other-history".*"transient":true/)
+  const lines = await (await send('u3', '?protocol=data-stream')).text()
+  expect(lines).toMatch(/^2:.*"status":"other-history"/m)
+})
