@@ -50,7 +50,7 @@ async function append(context: RepairContext, threadId: ThreadId, problem: Probl
       if (!(await holdQueue(context, threadId))) return
       break
     case 'release-lease':
-      await useLease(context, threadId, mend.turnId)
+      await acquireLease(context, threadId, mend.turnId)
       break
     default:
       assertNever(mend)
@@ -94,7 +94,7 @@ async function holdQueue({ store, now }: RepairContext, threadId: ThreadId): Pro
   return (await commitAppend(store, append)).kind === 'appended'
 }
 
-async function useLease(
+async function acquireLease(
   { store }: RepairContext,
   threadId: ThreadId,
   turnId: MessageId,

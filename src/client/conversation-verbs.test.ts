@@ -82,7 +82,7 @@ describe('a queued input', () => {
     expect(server.requests.at(-1)?.body).not.toHaveProperty('whenBusy')
   })
 
-  it('[IN2] is in the queue as soon as it is stored, no longer on its way, and then in the thread', async () => {
+  it('[IN2] is in the queue as soon as it is stored, no longer in flight, and then in the thread', async () => {
     const { server, client, pending, queue, shown, happen } = await open()
     server.on(/chat/, () => null)
     void client.send(hi)
@@ -192,7 +192,7 @@ describe('versions and forks', () => {
     ])
   })
 
-  it('[VR1] an edit that is on its way, or failed, is not shown beside the message that it replaces', async () => {
+  it('[VR1] an edit that is in flight, or failed, is not shown beside the message that it replaces', async () => {
     const { server, client, pending } = await open()
     const answer = Promise.withResolvers<Response>()
     server.on(/chat/, () => answer.promise)

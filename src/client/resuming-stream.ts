@@ -63,7 +63,7 @@ type End =
   | { readonly kind: 'complete' }
   /** The stream belongs to another turn. */
   | { readonly kind: 'foreign' }
-  | { readonly kind: 'broken'; readonly hadNews: boolean; readonly end: () => void }
+  | { readonly kind: 'broken'; readonly hadChunks: boolean; readonly end: () => void }
 
 async function* follow(
   first: Events,
@@ -96,7 +96,7 @@ async function* follow(
       end = yield* passOn(opened.events, received)
       if (end.kind === 'complete') return
       if (end.kind === 'foreign') return endAsBroken()
-      if (end.hadNews) {
+      if (end.hadChunks) {
         endAsBroken = end.end
         attempt = 0
         until = clock.now() + patienceMs
@@ -108,10 +108,10 @@ async function* follow(
 
 /** Passes on what is new in a stream, until it ends. */
 async function* passOn(events: Events, received: ResumedChunks): AsyncGenerator<AnyChunk, End> {
-  let hadNews = false
+  let hadChunks = false
   let isOver = false
   const broken = (end: () => void): End =>
-    isOver ? { kind: 'complete' } : { kind: 'broken', hadNews, end }
+    isOver ? { kind: 'complete' } : { kind: 'broken', hadChunks, end }
   try {
     for (;;) {
       const item = await events.next().catch((error: unknown) => ({ error }))
@@ -127,7 +127,7 @@ async function* passOn(events: Events, received: ResumedChunks): AsyncGenerator<
       const fresh = received.next(chunk)
       isOver ||= isLastChunk(chunk)
       if (fresh === null) continue
-      hadNews = true
+      hadChunks = true
       yield fresh
     }
   } finally {

@@ -32,7 +32,10 @@ interface LedgerPage {
   readonly queue?: unknown
 }
 
-interface ThreadHead extends Pick<ThreadSnapshot, 'title' | 'pinned' | 'archived' | 'forkedFrom'> {
+interface ThreadDetails extends Pick<
+  ThreadSnapshot,
+  'title' | 'pinned' | 'archived' | 'forkedFrom'
+> {
   readonly seq: number
 }
 
@@ -179,14 +182,18 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
 
   const readNewest = async (limit: number, signal?: AbortSignal) => {
     const [head, page] = await Promise.all([
-      api.get<ThreadHead>(base, signal),
+      api.get<ThreadDetails>(base, signal),
       readPage(null, signal, limit),
     ])
     // A change of the thread between the two reads is in neither, and comes with no frame.
-    return { page, head: head.seq < page.seq ? await api.get<ThreadHead>(base, signal) : head }
+    return { page, head: head.seq < page.seq ? await api.get<ThreadDetails>(base, signal) : head }
   }
 
-  const replaceView = (next: ThreadView, nextCursor: string | null, { forkedFrom }: ThreadHead) => {
+  const replaceView = (
+    next: ThreadView,
+    nextCursor: string | null,
+    { forkedFrom }: ThreadDetails,
+  ) => {
     readings++
     view = next
     cursor = nextCursor
@@ -378,7 +385,7 @@ const viewOf = (
   { seq, queue }: LedgerPage,
   newestFirst: readonly Message[],
   nextCursor: string | null,
-  { title, pinned, archived }: ThreadHead,
+  { title, pinned, archived }: ThreadDetails,
 ): ThreadView =>
   withDefined(
     { ...windowOf(seq, newestFirst.toReversed(), nextCursor), queue: parseShownQueue(queue) },

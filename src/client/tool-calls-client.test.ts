@@ -150,7 +150,7 @@ describe('the calls of a message', () => {
   })
 
   it.each<readonly [string, Answer]>([
-    ['on its way', () => null],
+    ['in flight', () => null],
     ['to be requested again', () => refusal(503, 'store-locked')],
   ])('[RS8] that are %s when nobody looks any more are left', async (_, answer) => {
     const { server, client, shown, leftOver, clients } = open()

@@ -130,8 +130,8 @@ export function createEngine(parts: EngineParts): Engine {
     const deliver = hub.announce(request.threadId)
     try {
       const result = await committer.submit(planned)
-      const isNews = result.kind === 'appended' && request.events.length > 0
-      deliver(isNews ? toFrame(planned.numbered, result, planned) : null)
+      const hasEvents = result.kind === 'appended' && request.events.length > 0
+      deliver(hasEvents ? toFrame(planned.numbered, result, planned) : null)
       return { result, turns: planned.turns, queue: planned.queue }
     } catch (error) {
       deliver(null)
@@ -268,7 +268,7 @@ export function createEngine(parts: EngineParts): Engine {
       const { threadId, turnId, events, create, turns, queue, overFence } = begin
       const { expectedSeq, incarnation } = begin
       const own = runs.get(threadId)
-      if (own !== undefined && isUnderWay(own, begin)) {
+      if (own !== undefined && isInFlight(own, begin)) {
         return { kind: 'leased', holder, turnId: own.turnId, fence: own.ledger.fence }
       }
       const release = hub.keep(threadId)
@@ -340,7 +340,7 @@ const reasonOf = {
  * in another that has its id. And if the stored turn no longer runs, another process has taken it over: the run notices
  * with its next write, which may take long, and must not block new messages until then.
  */
-function isUnderWay({ turnId, ledger }: LiveRun, begin: Begin): boolean {
+function isInFlight({ turnId, ledger }: LiveRun, begin: Begin): boolean {
   const { turns, expectedSeq: seq, incarnation, isIdle } = begin
   const { progress, lastSeq } = ledger.turn
   if (progress.status !== 'running' || isIdle === true) return false

@@ -106,8 +106,10 @@ export function parseChatBody(body: unknown): ChatRequest {
 /** Undefined also where it has an id that no answer of ours can have. */
 function lastAnswerIn({ messages }: JsonObject): MessageId | undefined {
   if (!Array.isArray(messages)) return undefined
-  const answer = messages.findLast((each) => isJsonObject(each) && each['role'] === 'assistant')
-  const id = isJsonObject(answer) ? answer['id'] : undefined
+  const answers = (messages as readonly unknown[])
+    .filter(isJsonObject)
+    .filter(({ role }) => role === 'assistant')
+  const id = answers.at(-1)?.['id']
   return isMessageId(id) ? id : undefined
 }
 

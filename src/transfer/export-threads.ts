@@ -64,15 +64,15 @@ function all({ audit, kind }: Store): AsyncIterable<ListedThread> {
  */
 async function* ownedBy(store: Store, ownerId: OwnerId): AsyncGenerator<ListedThread> {
   const seen = new Set<ThreadId>()
-  for (let isNews = true; isNews;) {
-    isNews = false
+  for (let foundNew = true; foundNew;) {
+    foundNew = false
     let before: number | null = null
     do {
       const page: ThreadList = await store.listThreads({ ownerId, limit: 200, before })
       for (const thread of page.threads) {
         if (seen.has(thread.id)) continue
         seen.add(thread.id)
-        isNews = true
+        foundNew = true
         yield thread
       }
       before = page.hasMore ? (page.threads.at(-1)?.activity ?? null) : null

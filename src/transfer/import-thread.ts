@@ -267,8 +267,8 @@ function planWrite(
   stored: readonly { readonly id: MessageId; readonly isImported: boolean }[],
   canRewrite: boolean,
 ): WritePlan {
-  const isNews = ({ fate }: MergedMessage) => fate === 'added' || fate === 'changed'
-  const first = messages.findIndex(isNews)
+  const isWritten = ({ fate }: MergedMessage) => fate === 'added' || fate === 'changed'
+  const first = messages.findIndex(isWritten)
   const lastStored = messages.findLastIndex(isStored)
   const left = messages.filter(({ fate }) => fate === 'left').map(({ index }) => index)
   if (first < 0) return { first: messages.length, isRewrite: false, written: [], left }
@@ -278,7 +278,7 @@ function planWrite(
   if (canRewrite && !messages.slice(first).some(({ id }) => fixed.has(id))) {
     return { first, isRewrite: true, written: messages.slice(first), left }
   }
-  const blocked = messages.slice(first, lastStored + 1).filter(isNews)
+  const blocked = messages.slice(first, lastStored + 1).filter(isWritten)
   const places = [...left, ...blocked.map(({ index }) => index)]
   return { first: lastStored + 1, isRewrite: false, written: tail, left: places }
 }

@@ -11,7 +11,7 @@ interface UsedAction {
  * not `disabled`: a disabled button loses the focus.
  *
  * `state`: what the actions change. Once it has changed, the action has had its effect, though its response may still be
- * on its way; a press that was dropped then would be lost on a person who sees the effect.
+ * in flight; a press that was dropped then would be lost on a person who sees the effect.
  */
 export function useAction(state?: unknown): UsedAction {
   const [busy, setBusy] = useState<{ readonly state: unknown } | null>(null)

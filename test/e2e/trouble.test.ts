@@ -133,7 +133,7 @@ describe.skipIf(!hasBrowser)('a chat when things go wrong', () => {
     await chat.close()
   })
 
-  it('[LG6] keeps a message that was on its way when the page was left, and sends it once', async () => {
+  it('[LG6] keeps a message that was in flight when the page was left, and sends it once', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
     // Held, and not let go before the page is left: then it would arrive after all.

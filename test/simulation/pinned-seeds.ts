@@ -23,7 +23,7 @@ export const pinnedSeeds: readonly PinnedSeed[] = [
   { seed: 240, bug: 'a lease that could not be renewed once failed the turn' },
   {
     seed: 3036,
-    bug: 'a decision came in while the pause was on its way, and the turn waited for what was decided',
+    bug: 'a decision came in while the pause was in flight, and the turn waited for what was decided',
   },
   {
     seed: 530,

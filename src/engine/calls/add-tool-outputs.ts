@@ -10,7 +10,7 @@ import { lazyKey } from '../../views/lazy-output.ts'
 import { sameJson } from '../../views/same-json.ts'
 import { errorTextOf } from '../../views/call-error-text.ts'
 import type { Engine } from '../engine.ts'
-import { type PlannedInput, applyInput } from './apply-input.ts'
+import { type PlannedAnswer, applyInput } from './apply-input.ts'
 import { startWith } from './found-turn.ts'
 import type { TurnPlace } from '../call-scope.ts'
 import type { FittedValue } from '../fit-schema.ts'
@@ -79,7 +79,7 @@ async function addTo(
   outputs: readonly ToolOutput[],
   isServers: (call: Call) => boolean,
   fit: (call: Call, value: Json, index: number) => Promise<FittedValue>,
-): Promise<PlannedInput<ReadonlyMap<number, ToolOutputResult>>> {
+): Promise<PlannedAnswer<ReadonlyMap<number, ToolOutputResult>>> {
   const calls = new Map([...callsOf(turn)].map((call) => [call.id, call]))
   const settled = new Set<CallId>()
   const { maxTurnChars } = engine.options

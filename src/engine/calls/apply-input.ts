@@ -14,7 +14,7 @@ import { planNext } from '../run/plan-next.ts'
 import { retryWhileStale } from '../../store/retry-while-stale.ts'
 import { resumeRecorded } from '../record/resume-recorded.ts'
 
-export interface PlannedInput<Answer> {
+export interface PlannedAnswer<Answer> {
   readonly events: readonly NewTurnEvent[]
   /** The result to return once the events are stored. */
   readonly answer: Answer
@@ -28,8 +28,8 @@ export interface PlannedInput<Answer> {
 export async function applyInput<Answer>(
   engine: Engine,
   threadId: ThreadId,
-  find: () => Promise<FoundInput | null>,
-  plan: (turn: Turn, place: TurnPlace) => PlannedInput<Answer> | Promise<PlannedInput<Answer>>,
+  find: () => Promise<TurnToChange | null>,
+  plan: (turn: Turn, place: TurnPlace) => PlannedAnswer<Answer> | Promise<PlannedAnswer<Answer>>,
 ): Promise<Answer | null> {
   return retryWhileStale(pauseOf(engine.clock), async () => {
     const found = await find()
@@ -48,7 +48,7 @@ export async function applyInput<Answer>(
   })
 }
 
-interface FoundInput {
+interface TurnToChange {
   readonly turn: Turn
   readonly seq: Seq
   readonly incarnation?: string
@@ -59,7 +59,7 @@ interface FoundInput {
 function write(
   engine: Engine,
   { threadId, ownerId }: TurnPlace,
-  { turn, seq: expectedSeq, incarnation, queue }: FoundInput,
+  { turn, seq: expectedSeq, incarnation, queue }: TurnToChange,
   events: readonly NewTurnEvent[],
 ): Promise<CommitResult> {
   const { id: turnId, progress } = turn

@@ -8,7 +8,7 @@ import type { FoundTurn } from '../../store/store.ts'
 import type { Engine } from '../engine.ts'
 import type { FittedValue } from '../fit-schema.ts'
 import { hashInput } from './hash-input.ts'
-import { type PlannedInput, applyInput } from './apply-input.ts'
+import { type PlannedAnswer, applyInput } from './apply-input.ts'
 import { startWith } from './found-turn.ts'
 import { findOwnCall } from '../thread-scope.ts'
 import type { TurnPlace } from '../call-scope.ts'
@@ -70,7 +70,7 @@ async function decideIn(
   by: string,
   requests: readonly DecisionRequest[],
   fitArgs: FitArgs,
-): Promise<PlannedInput<ReadonlyMap<number, DecisionResult>>> {
+): Promise<PlannedAnswer<ReadonlyMap<number, DecisionResult>>> {
   const calls = new Map([...callsOf(turn)].map((call) => [call.id, call]))
   const decided = new Map<CallId, Decision>()
   const events: NewTurnEvent[] = []

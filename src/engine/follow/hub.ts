@@ -343,8 +343,8 @@ export function createHub(store: Store, clock: Clock = systemClock): Hub {
           }
           if (liveWindow.ended || !isMine(liveWindow)) return
           // What the window has may be of a lost history: it is read again first.
-          const isDoubtful = liveWindow.isUncertain && liveWindow.announced === 0
-          if (at < liveWindow.to && covers(liveWindow, at) && !isDoubtful) {
+          const mustRead = liveWindow.isUncertain && liveWindow.announced === 0
+          if (at < liveWindow.to && covers(liveWindow, at) && !mustRead) {
             frame = sliceLiveWindow(liveWindow, at)
           } else if (at < liveWindow.from || (at < end && !covers(liveWindow, at))) {
             // Not where the window ends at `at`: the window counts as read there, and only `refresh` extends it.

@@ -271,8 +271,8 @@ export function readOlderFrame(
 ): Promise<OlderFrame> {
   const known = liveWindow.older.get(after)?.deref()
   if (known !== undefined) return Promise.resolve(known)
-  const underWay = liveWindow.readingOlder.get(after)
-  if (underWay !== undefined) return underWay
+  const inFlight = liveWindow.readingOlder.get(after)
+  if (inFlight !== undefined) return inFlight
   const reading = read()
     .then((frame) => {
       for (const [place, kept] of liveWindow.older) {

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { createFairBudget, type Share } from './fair-budget.ts'
+import { createFairBudget, type BudgetShare } from './fair-budget.ts'
 
 /** Asks for shares by names such as `a1`, whose first letter is the key, and notes who has got one. */
 function createScene(perKey: number, ofAll: number) {
   const budget = createFairBudget({ perKey, ofAll })
   const inside: string[] = []
-  const shares = new Map<string, Share>()
+  const shares = new Map<string, BudgetShare>()
   const ask = (name: string, size: number, signal = new AbortController().signal) => {
     const waiting = budget(name.slice(0, 1), size, signal).then((share) => {
       shares.set(name, share)
@@ -15,7 +15,7 @@ function createScene(perKey: number, ofAll: number) {
     waiting.catch(() => undefined)
     return waiting
   }
-  const shareOf = (name: string) => shares.get(name) as Share
+  const shareOf = (name: string) => shares.get(name) as BudgetShare
   return { ask, shareOf, inside }
 }
 

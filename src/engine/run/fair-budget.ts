@@ -1,5 +1,5 @@
 /** What one holder has of a budget. */
-export interface Share {
+export interface BudgetShare {
   /** Never waits: what is more than there is room for makes others wait. */
   resize(size: number): void
   /** Gives all of it back; may be called more than once. */
@@ -7,7 +7,7 @@ export interface Share {
 }
 
 /** Waits for so much of the budget. Rejects with the signal's reason when it is aborted. */
-export type FairBudget = (key: string, size: number, signal: AbortSignal) => Promise<Share>
+export type FairBudget = (key: string, size: number, signal: AbortSignal) => Promise<BudgetShare>
 
 export interface BudgetLimits {
   readonly perKey: number

@@ -1,4 +1,4 @@
-import { type BudgetLimits, createFairBudget, type Share } from './fair-budget.ts'
+import { type BudgetLimits, createFairBudget, type BudgetShare } from './fair-budget.ts'
 import type { OwnerId } from '../../core/ids.ts'
 import type { BoundedHistory, HistorySource } from '../model/read-history.ts'
 import { longestHistoryChars } from '../options/options.ts'
@@ -42,9 +42,9 @@ export function createPromptMemory(limits: PromptLimits = promptLimits): PromptM
   const files = createFairBudget(limits.fileBytes)
   return {
     open(ownerId, signal) {
-      let history: Promise<Share> | undefined
-      let file: Promise<Share> | undefined
-      const use = (share: Promise<Share> | undefined, work: (share: Share) => void) => {
+      let history: Promise<BudgetShare> | undefined
+      let file: Promise<BudgetShare> | undefined
+      const use = (share: Promise<BudgetShare> | undefined, work: (share: BudgetShare) => void) => {
         share?.then(work, () => undefined)
       }
       return {

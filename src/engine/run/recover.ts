@@ -20,13 +20,13 @@ const atOnce = 100
  * others.
  *
  * A process without a model leaves turns of the engine's loop alone: it could only end them, while another server
- * can continue them (CR5a). `isInTheWay`: such a turn blocks the host application's own loop from its thread, and
+ * can continue them (CR5a). `isBlocking`: such a turn blocks the host application's own loop from its thread, and
  * is ended.
  */
 export async function recoverAbandoned(
   engine: Engine,
   only?: ThreadId,
-  isInTheWay = false,
+  isBlocking = false,
 ): Promise<number> {
   const dead = await engine.store.findAbandonedRuns(atOnce, only)
   const found = new Set(dead.map(({ threadId }) => threadId))
@@ -35,17 +35,17 @@ export async function recoverAbandoned(
     .map(([threadId, run]) => ({ ...run, threadId, overFence: run.fence }))
   // A run of this process whose lease has expired is late, not dead: its next write decides whether it still holds
   // the lease.
-  const isOurs = ({ threadId, fence }: TakenRun) =>
+  const isOurs = ({ threadId, fence }: RecoverableRun) =>
     engine.runs.get(threadId)?.ledger.fence === fence
-  const runs: readonly TakenRun[] = [...dead, ...own].filter((run) => !isOurs(run))
-  const results = await Promise.allSettled(runs.map((run) => recoverRun(engine, run, isInTheWay)))
+  const runs: readonly RecoverableRun[] = [...dead, ...own].filter((run) => !isOurs(run))
+  const results = await Promise.allSettled(runs.map((run) => recoverRun(engine, run, isBlocking)))
   const failed = results.find((result) => result.status === 'rejected')
   if (failed !== undefined) throw failed.reason
   return results.filter((result) => result.status === 'fulfilled' && result.value).length
 }
 
 /** `overFence`: set for a run of this process, which knows that nothing works on it any more. */
-type TakenRun = Pick<AbandonedRun, 'threadId' | 'turnId' | 'fence'> & {
+type RecoverableRun = Pick<AbandonedRun, 'threadId' | 'turnId' | 'fence'> & {
   readonly overFence?: number
 }
 
@@ -53,20 +53,24 @@ type TakenRun = Pick<AbandonedRun, 'threadId' | 'turnId' | 'fence'> & {
 export async function takeOver(
   engine: Engine,
   threadId: ThreadId,
-  isInTheWay = false,
+  isBlocking = false,
 ): Promise<boolean> {
-  return (await recoverAbandoned(engine, threadId, isInTheWay)) > 0
+  return (await recoverAbandoned(engine, threadId, isBlocking)) > 0
 }
 
 /**
  * A run that was only late may have renewed its lease meanwhile: then acquiring the lease fails, and nothing
  * changes.
  */
-async function recoverRun(engine: Engine, dead: TakenRun, isInTheWay: boolean): Promise<boolean> {
+async function recoverRun(
+  engine: Engine,
+  dead: RecoverableRun,
+  isBlocking: boolean,
+): Promise<boolean> {
   const { store, givenUp } = engine
   const { threadId, turnId, fence } = dead
   const found = await store.findTurn(turnId)
-  const isThere = found?.threadId === threadId && (isInTheWay || !isForOthers(engine, found.turn))
+  const isThere = found?.threadId === threadId && (isBlocking || !isForOthers(engine, found.turn))
   const result = isThere ? await takeRun(engine, dead, found) : 'gone'
   if (result !== 'again' && givenUp.get(threadId)?.fence === fence) givenUp.delete(threadId)
   return result === 'taken'
@@ -85,7 +89,7 @@ const isForOthers = ({ agents, options }: Engine, { progress, recorded }: Turn):
  */
 async function takeRun(
   engine: Engine,
-  { threadId, turnId, fence: deadFence, overFence }: TakenRun,
+  { threadId, turnId, fence: deadFence, overFence }: RecoverableRun,
   { turn, seq, incarnation, ownerId, queue }: FoundTurn,
 ): Promise<'taken' | 'again' | 'gone'> {
   const { options, clock, agents } = engine

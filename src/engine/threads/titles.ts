@@ -54,24 +54,24 @@ const bytesRead = 262_144
 export function createTitles(parts: TitleParts): Titles {
   const { options } = parts
   const stopped = new AbortController()
-  const underWay = new Map<ThreadId, Promise<void>>()
+  const inFlight = new Map<ThreadId, Promise<void>>()
   if (options === false) {
     return { answered: () => undefined, stop: () => undefined, settled: async () => undefined }
   }
   return {
     answered(place, agent) {
       const { threadId } = place
-      if (stopped.signal.aborted || underWay.has(threadId)) return
+      if (stopped.signal.aborted || inFlight.has(threadId)) return
       const made = nameThread(parts, options, place, agent, stopped.signal)
         .catch((error: unknown) => {
           if (!stopped.signal.aborted) parts.emit(toFailure(place, error))
         })
-        .finally(() => underWay.delete(threadId))
-      underWay.set(threadId, made)
+        .finally(() => inFlight.delete(threadId))
+      inFlight.set(threadId, made)
     },
     stop: () => stopped.abort(new DOMException('The process is closing.', 'AbortError')),
     async settled() {
-      while (underWay.size > 0) await Promise.all(underWay.values())
+      while (inFlight.size > 0) await Promise.all(inFlight.values())
     },
   }
 }
