@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Json } from './json.ts'
-import {
-  createJsonScanner,
-  deepestValue,
-  flattenJson,
-  isDeeperThan,
-} from './json-depth.ts'
+import { createJsonScanner, deepestValue, flattenJson, isDeeperThan } from './json-depth.ts'
 
 const nested = (levels: number, leaf: Json = 1): Json => {
   let value = leaf

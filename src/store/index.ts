@@ -63,8 +63,10 @@ export {
   type ThreadToCreate,
 } from './plan-commit.ts'
 export {
+  judgeRewrite,
   planRewrite,
   type RewriteResult,
+  type RewrittenHead,
   type ThreadRewrite,
   toRewriteFault,
 } from './plan-rewrite.ts'
