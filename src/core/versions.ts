@@ -49,6 +49,15 @@ export function earlierVersions({ id, seq, versions }: Message): readonly Messag
   throw new HoldfastError('conflict', text)
 }
 
+/** All versions after one was withdrawn, which is no version any more (VR1). Empty: one is left, and has no others. */
+export const removeVersion = (
+  versions: readonly MessageVersion[],
+  withdrawn: Seq,
+): readonly MessageVersion[] => {
+  const left = versions.filter(({ seq }) => seq !== withdrawn)
+  return left.length < 2 ? [] : left
+}
+
 /**
  * The same message with the versions of its row, which are newer than those of the events that it was folded
  * from.
@@ -57,7 +66,7 @@ export function withVersions<M extends Message>(
   message: M,
   versions: readonly MessageVersion[] | null = null,
 ): M {
-  if (versions !== null) return { ...message, versions }
+  if (versions !== null && versions.length > 0) return { ...message, versions }
   if (message.versions === undefined) return message
   const { versions: _, ...rest } = message
   return rest as M

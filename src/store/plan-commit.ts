@@ -21,7 +21,7 @@ import {
   lifecycleOf,
   turnTransition,
 } from '../core/lifecycle.ts'
-import { callsOf, findCall, type Turn, type TurnStatus } from '../core/message.ts'
+import { callsOf, findCall, type Message, type Turn, type TurnStatus } from '../core/message.ts'
 import { filesInEvent, filesInMessage } from '../core/named-files.ts'
 import { findEventFault } from '../core/parse-event.ts'
 import { type PausableWork, portionsOf, runToEnd } from '../core/pausable-work.ts'
@@ -57,6 +57,11 @@ export interface Append {
   readonly incarnation?: string | undefined
   /** The existing turns that the events belong to, as of `expectedSeq`. */
   readonly turns?: readonly Turn[]
+  /**
+   * The messages that the events withdraw, as of `expectedSeq`: they are removed from the versions of others (VR1).
+   * @default none of them has versions
+   */
+  readonly withdrawn?: readonly Message[]
   /**
    * The waiting inputs as of `expectedSeq`. Required with events about the queue, and with a message that may be a waiting
    * input.
@@ -176,7 +181,7 @@ export function* planInSteps(append: Append): PausableWork<PlannedCommit | Illeg
   const renamed = events.findLast((event) => event.type === 'thread-renamed')
   const queue = planQueue(append)
   yield
-  const messages = yield* planMessages(known, turns, numbered)
+  const messages = yield* planMessages(known, turns, numbered, append.withdrawn)
   yield
   return {
     append,

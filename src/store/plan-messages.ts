@@ -1,15 +1,15 @@
 import type { NumberedEvent } from '../core/event.ts'
 import type { MessageId, Seq } from '../core/ids.ts'
-import type { Turn, TurnStatus, UserMessage } from '../core/message.ts'
+import type { Message, Turn, TurnStatus, UserMessage } from '../core/message.ts'
 import { type PausableWork, portionsOf } from '../core/pausable-work.ts'
-import { addVersion, type MessageVersion } from '../core/versions.ts'
+import { addVersion, type MessageVersion, removeVersion } from '../core/versions.ts'
 import { toSnapshot } from './turn-snapshot.ts'
 
 /** The rows of `messages` that a commit writes. */
 export interface PlannedMessages {
   readonly newMessages: readonly NewMessageRow[]
   readonly changedMessages: readonly ChangedMessageRow[]
-  /** The seqs of messages that are shown again. Written after the changed ones, which may have the same ids. */
+  /** The seqs of messages that are shown again. Written after the changed ones, which may be the same or have the same ids. */
   readonly shownMessages: readonly Seq[]
 }
 
@@ -41,7 +41,7 @@ export interface ChangedMessageRow {
    * null: it is never shown again. A message that is shown needs none: it follows the shown one before it.
    */
   readonly parentSeq: Seq | null
-  /** Null: unchanged. */
+  /** Null: unchanged. Empty: it has no others any more. */
   readonly versions: readonly MessageVersion[] | null
 }
 
@@ -55,6 +55,7 @@ export function* planMessages(
   known: ReadonlyMap<MessageId, Turn>,
   turns: ReadonlyMap<MessageId, Turn>,
   events: readonly NumberedEvent[],
+  withdrawn: readonly Message[] = [],
 ): PausableWork<PlannedMessages> {
   const added: NewMessageRow[] = []
   const shown: Seq[] = []
@@ -70,6 +71,13 @@ export function* planMessages(
     for (const { id, seq } of earlier) change(id, seq, { versions })
     return versions
   }
+  const removeFromVersions = ({ seq, versions = [] }: Message) => {
+    const left = removeVersion(versions, seq)
+    for (const version of versions) {
+      change(version.id, version.seq, { versions: version.seq === seq ? [] : left })
+    }
+  }
+  const toWithdraw = new Map(withdrawn.map((message) => [message.id, message]))
   for (const [id, turn] of turns) {
     const before = known.get(id)
     if (before === undefined) continue
@@ -118,7 +126,11 @@ export function* planMessages(
             const own = added.findLastIndex((row) => row.id === id && row.retiredSeq === null)
             if (own >= 0)
               added[own] = { ...(added[own] as NewMessageRow), retiredSeq: seq, parentSeq }
-            else change(id, places[nth] ?? null, { retiredSeq: seq, parentSeq })
+            else {
+              const message = event.kept === undefined ? toWithdraw.get(id) : undefined
+              if (message !== undefined) removeFromVersions(message)
+              change(id, places[nth] ?? message?.seq ?? null, { retiredSeq: seq, parentSeq })
+            }
           }
           yield
         }

@@ -117,6 +117,57 @@ describe('a step that is run again after it had shown text', () => {
     expect(JSON.stringify(calls[1]?.prompt)).not.toContain('Hm.')
   })
 
+  describe('where the model thinks for long before it says anything', () => {
+    const thoughts = 'Hm. '.repeat(50_000)
+    const shapeOf = ({ steps }: Turn) =>
+      steps.map(({ status, parts }) => [
+        status,
+        parts.map((part) => ('text' in part ? `${part.type} ${part.text.length}` : part.type)),
+      ])
+
+    it.each([1, 3, 17])('[AG8] drops what it repeats in %d pieces', async (pieces) => {
+      const said = { text: 'It is 18 degrees.', pieces }
+      const { turn } = await broken('It is 18 degr', [{ reasoning: thoughts }, said])
+      expect(shapeOf(turn)).toEqual([['ended', ['text 17', 'reasoning 200000']]])
+      expect(read(turn)).toBe('It is 18 degrees.')
+    })
+
+    it('[AG8] drops what it repeats before and after it thinks', async () => {
+      const after = [{ text: 'It is ' }, { reasoning: thoughts }, { text: '18 degrees.' }]
+      const { turn } = await broken('It is 18 degr', after)
+      expect(turn.steps).toHaveLength(1)
+      expect(read(turn)).toBe('It is 18 degrees.')
+    })
+
+    it('[AG8] marks the first attempt where it then says something else', async () => {
+      const after = [{ reasoning: thoughts }, { text: 'It is sunny.' }]
+      const { turn } = await broken('The weather in Par', after)
+      expect(shapeOf(turn)).toEqual([
+        ['abandoned', ['text 18', 'reasoning 200000']],
+        ['ended', ['text 12']],
+      ])
+      expect(read(turn)).toBe('It is sunny.')
+    })
+
+    it('[AG8] keeps the text where it then calls a tool', async () => {
+      const after: Script = ({ index }) =>
+        index === 0 ? [{ reasoning: thoughts }, { call: 'look', input: {} }] : [{ text: 'Seen.' }]
+      const { turn } = await broken('Let me look. ', after)
+      expect(turn.steps.map(({ status }) => status)).toEqual(['ended', 'ended'])
+      expect(read(turn)).toBe('Let me look. |Seen.')
+    })
+
+    it('[AG8 ST4a] ends it at the limit of the answer where it never says anything', async () => {
+      const after = Array.from({ length: 50 }, () => ({ reasoning: thoughts }))
+      const optionsAfter = { maxTextChars: 300_013 }
+      const { turn } = await broken('It is 18 degr', after, { optionsAfter })
+      expect(shapeOf(turn)).toEqual([
+        ['ended', ['text 13', 'reasoning 200000', 'reasoning 100000']],
+      ])
+      expect(read(turn)).toBe('It is 18 degr')
+    })
+  })
+
   it('[AG8] calls a tool at once: what was shown is its commentary', async () => {
     const after: Script = ({ index }) =>
       index === 0 ? [{ call: 'look', input: {} }] : [{ text: 'Seen.' }]

@@ -3,6 +3,7 @@ import { isTurnEvent, type NewEvent } from '../../src/core/event.ts'
 import { emptyTurn, foldTurn } from '../../src/core/fold-turn.ts'
 import { type MessageId, parseCallId } from '../../src/core/ids.ts'
 import type { Turn } from '../../src/core/message.ts'
+import type { MessageVersion } from '../../src/core/versions.ts'
 import { planCommit, type PlannedCommit } from '../../src/store/plan-commit.ts'
 import { toSnapshot } from '../../src/store/turn-snapshot.ts'
 import {
@@ -365,5 +366,27 @@ describe('a commit is planned as rows', () => {
     expect(size).toBe(events.length)
     const after = events.some(isTurnEvent) ? [turnAfter([...before, ...events])] : []
     expect([...turns.values()]).toEqual(after)
+  })
+
+  it('[VR1] what is withdrawn leaves the lists of all its versions, and one that is left has no list', () => {
+    const versions = [1, 4, 7].map((seq) => ({ id: `answer-${seq}` as MessageId, seq }))
+    const planOf = (list: readonly MessageVersion[]) => {
+      const last = list.at(-1) as MessageVersion
+      const withdrawn = [{ ...emptyTurn(last.id, last.seq, at), versions: list }]
+      const events = [retire(last.id), { type: 'messages-shown', places: [4], at } as const]
+      const planned = planCommit({ threadId: thread, events, expectedSeq: 9, withdrawn })
+      return 'kind' in planned ? planned : planned.changedMessages
+    }
+    const rowOf = ({ id, seq }: MessageVersion, more: object) => changed(null, { id, seq, ...more })
+    const [first, second, third] = versions as [MessageVersion, MessageVersion, MessageVersion]
+    expect(planOf(versions)).toEqual([
+      rowOf(first, { versions: [first, second] }),
+      rowOf(second, { versions: [first, second] }),
+      rowOf(third, { versions: [], retiredSeq: 10 }),
+    ])
+    expect(planOf([second, third])).toEqual([
+      rowOf(second, { versions: [] }),
+      rowOf(third, { versions: [], retiredSeq: 10 }),
+    ])
   })
 })

@@ -127,12 +127,27 @@ export function createFiles(
 
   const keepFile = async (
     ownerId: OwnerId,
-    { content, mediaType: declared = '', filename }: Omit<FileToAdd, 'ownerId'>,
+    file: Omit<FileToAdd, 'ownerId'>,
+  ): Promise<FileRecord> => {
+    const source = toPieces(file.content)[Symbol.asyncIterator]()
+    try {
+      return await keepPieces(ownerId, file, source)
+    } finally {
+      // Whatever reads it may fail before its first piece, and a generator around it that has not begun would not close it.
+      // Not awaited: a source that hangs must not delay the refusal.
+      source.return?.().catch(() => undefined)
+    }
+  }
+
+  const keepPieces = async (
+    ownerId: OwnerId,
+    { mediaType: declared = '', filename }: Omit<FileToAdd, 'ownerId'>,
+    source: AsyncIterator<Uint8Array>,
   ): Promise<FileRecord> => {
     const { records, bytes } = used()
     const id: FileId = `file_${randomUUID().replaceAll('-', '')}`
     const at = clock.now()
-    const { head, rest } = await readHead(toPieces(content), limits.maxBytes)
+    const { head, all } = await readHead(source, limits.maxBytes)
     const sent = declared.split(';', 1)[0]?.trim().toLowerCase() ?? ''
     const mediaType = refineType(sniffType(head, sent), sent)
     checkType(mediaType, sent, limits.accept)
@@ -150,7 +165,7 @@ export function createFiles(
     await records.begin({ id, ownerId, at })
     const meter = createMeter(limits.maxBytes)
     try {
-      await bytes.write(id, meter.through(rest), { mediaType })
+      await bytes.write(id, meter.through(all), { mediaType })
       const file = withDefined(
         { id, ownerId, mediaType, bytes: meter.bytes(), sha256: meter.sha256(), createdAt: at },
         {
@@ -250,10 +265,9 @@ function checkType(mediaType: string, declared: string, accept: readonly string[
 
 /** The first bytes, and a stream of all bytes. */
 async function readHead(
-  content: AsyncIterable<Uint8Array>,
+  source: AsyncIterator<Uint8Array>,
   maxBytes: number,
-): Promise<{ readonly head: Uint8Array; readonly rest: AsyncIterable<Uint8Array> }> {
-  const source = content[Symbol.asyncIterator]()
+): Promise<{ readonly head: Uint8Array; readonly all: AsyncIterable<Uint8Array> }> {
   const pieces: Uint8Array[] = []
   let size = 0
   let lookAt = headBytes
@@ -271,24 +285,13 @@ async function readHead(
     if (next.done === true) break
     pieces.push(next.value)
     size += next.value.byteLength
-    if (size > maxBytes) {
-      await source.return?.()
-      throw tooLarge(maxBytes)
-    }
+    if (size > maxBytes) throw tooLarge(maxBytes)
   }
-  async function* rest(): AsyncGenerator<Uint8Array> {
+  async function* readAll(): AsyncGenerator<Uint8Array> {
     yield* pieces
-    try {
-      for (;;) {
-        const next: IteratorResult<Uint8Array, unknown> = await source.next()
-        if (next.done === true) return
-        yield next.value
-      }
-    } finally {
-      await source.return?.()
-    }
+    yield* { [Symbol.asyncIterator]: () => source }
   }
-  return { head: Buffer.concat(pieces), rest: rest() }
+  return { head: Buffer.concat(pieces), all: readAll() }
 }
 
 /** Counts and hashes the bytes that pass; fails at more than `maxBytes`. */

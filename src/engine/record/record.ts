@@ -1,5 +1,5 @@
 import { assertNever } from '../../core/assert-never.ts'
-import type { NewEvent } from '../../core/event.ts'
+import { numberEvents, type NumberedEvent } from '../../core/event.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import { type CallId, type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts'
 import { isJsonObject, type Json } from '../../core/json.ts'
@@ -15,7 +15,6 @@ import type { FollowedPlace } from '../follow/hub.ts'
 import { createFailureTexts } from '../run/failure-texts.ts'
 import { toKnownTurn } from '../calls/known-turn.ts'
 import { addToolOutputs, toToolOutput } from '../calls/add-tool-outputs.ts'
-import { appendThreadEvents } from '../run/append-thread-events.ts'
 import type { RecordedPart, RecordedSource } from './recorded-parts.ts'
 import { closeSource, type Recorded, startRecording } from './recording.ts'
 import {
@@ -32,6 +31,7 @@ import {
 import { readLatest } from '../threads/read-latest.ts'
 import type { SendResult } from '../input/begin-answer.ts'
 import { send } from '../input/send.ts'
+import { withdrawTurn } from './withdraw-turn.ts'
 
 /** The HTTP response of a recording, whatever the result of the request. */
 export interface WithResponse {
@@ -53,8 +53,9 @@ export type Recording = WithResponse &
         readonly done: Promise<void>
         /**
          * For a message that was refused after all, by a backend for example: the message and its turn leave every view, its
-         * id is free again, and what an edit or a regenerate had replaced is shown again. A thread that was created for it is deleted. Waits for
-         * `done`.
+         * id is free again, and what an edit or a regenerate had replaced is shown again. A thread that was created for it is
+         * deleted. Nothing changes if the turn is no longer shown, or if it replaced something and messages follow it. Waits
+         * for `done`.
          */
         withdraw(): Promise<void>
       }
@@ -104,9 +105,9 @@ export async function record(
       return recorded.run
     }
   /** What the commit of this request stored, of as many attempts as it took the last: what a withdrawal undoes. */
-  let stored: readonly NewEvent[] = []
+  let stored: readonly NumberedEvent[] = []
   const begin: Engine['begin'] = (given) => {
-    stored = given.events
+    stored = numberEvents(given.events, given.expectedSeq + 1)
     return engine.begin(given)
   }
   const sent = isContinuation(request)
@@ -127,7 +128,8 @@ export async function record(
     const toResponse = respond({ threadId, turnId, lost, ...known })
     const withdraw = async () => {
       await run.done
-      await withdrawTurn(engine, request, turnId, stored)
+      // A continued turn existed before this request.
+      if (!isContinuation(request)) await withdrawTurn(engine, request, stored)
     }
     return { kind: 'recording', turnId, stream, done: run.done, toResponse, withdraw }
   }
@@ -154,31 +156,6 @@ export async function record(
     default:
       return assertNever(sent)
   }
-}
-
-async function withdrawTurn(
-  engine: Engine,
-  request: RecordRequest,
-  turnId: MessageId,
-  stored: readonly NewEvent[],
-): Promise<void> {
-  // A continued turn existed before this request.
-  if (isContinuation(request)) return
-  const { threadId, create } = request
-  const at = engine.clock.now()
-  // A message whose answer was to be regenerated existed before this request, and stays.
-  const added = stored.flatMap((event) => (event.type === 'message-added' ? [event.messageId] : []))
-  const places = stored.flatMap((event) =>
-    event.type === 'messages-retired' ? (event.kept?.places ?? []) : [],
-  )
-  await appendThreadEvents(engine, threadId, [
-    { type: 'messages-retired', at, messageIds: [...added, turnId] },
-    // In the same commit, or a reader in between would find the thread without what was to be replaced.
-    ...(places.length === 0 ? [] : [{ type: 'messages-shown', at, places } as const]),
-  ])
-  if (create === undefined) return
-  const { last } = (await readLatest(engine.store, threadId, 'full')) ?? {}
-  if (last === undefined) await engine.store.deleteThread(threadId)
 }
 
 const refuse = (status: number, code: string, message: string): Response =>

@@ -7,7 +7,10 @@ export interface CarryOnTarget {
   readonly shown: string
   /** Whether the provider was sent that text as the beginning of its own answer. */
   readonly isPrefixed: boolean
-  /** Called once, before the first part is delivered. */
+  /**
+   * Called before the first part is delivered. After `continues`, it is called with `diverges` where reasoning had to be
+   * delivered before there was text to compare, and the text then differs.
+   */
   readonly decided: (verdict: CarryOnVerdict['kind']) => void
   /** The text block with this id continues the block that was shown. */
   readonly joined: (id: string) => void
@@ -23,39 +26,58 @@ const mostHeld = 100_000
 /**
  * Wraps the consumer of the parts when a broken-off answer is requested again. Parts are held back until it is
  * known whether they continue the shown text (AG8); then exactly the characters that were shown before are dropped.
+ * Reasoning says nothing about that: too much of it is delivered in the open step, and the text is still compared.
  */
 export function createCarryOn(target: CarryOnTarget): OnPart {
   const { onPart, shown } = target
   const matcher = createCarryOnMatcher(target)
-  const held: ModelPart[] = []
-  let heldSize = 0
+  let held: ModelPart[] = []
+  let heldText = 0
+  let heldOther = 0
   let isDecided = false
+  /** Whether the step goes on although its text is still compared. */
+  let isResumed = false
 
-  const release = async (verdict: CarryOnVerdict): Promise<PartResult> => {
-    isDecided = true
-    target.decided(verdict.kind)
-    const parts = verdict.kind === 'diverges' ? held : restOf(held, verdict.drop, target.joined)
+  const deliver = async (parts: readonly ModelPart[]): Promise<PartResult> => {
     for (const part of parts) if ((await onPart(part)) === 'enough') return 'enough'
     return 'more'
   }
+  const release = (verdict: CarryOnVerdict): Promise<PartResult> => {
+    isDecided = true
+    if (!isResumed || verdict.kind === 'diverges') target.decided(verdict.kind)
+    return deliver(verdict.kind === 'diverges' ? held : restOf(held, verdict.drop, target.joined))
+  }
+  const releaseOther = (): Promise<PartResult> => {
+    isResumed = true
+    target.decided('continues')
+    const other = held.filter((part) => !isText(part))
+    held = held.filter(isText)
+    heldOther = 0
+    return deliver(other)
+  }
 
   return (part) => {
-    if (isDecided) return onPart(part)
+    if (isDecided || (isResumed && isSilent(part))) return onPart(part)
     held.push(part)
-    heldSize +=
-      1 + (part.type === 'text-delta' || part.type === 'reasoning-delta' ? part.text.length : 0)
+    if (isText(part)) heldText += sizeOf(part)
+    else if (isSilent(part)) heldOther += sizeOf(part)
+    else return release(matcher.finish())
     const verdict = part.type === 'text-delta' ? matcher.add(part.text) : null
     if (verdict !== null) return release(verdict)
-    const mayRepeat = part.type === 'text-delta' || isSilent(part)
-    return mayRepeat && heldSize <= 2 * shown.length + mostHeld ? 'more' : release(matcher.finish())
+    if (heldText > 2 * shown.length + mostHeld) return release(matcher.finish())
+    return heldOther > mostHeld ? releaseOther() : 'more'
   }
 }
+
+const sizeOf = (part: ModelPart): number =>
+  1 + (part.type === 'text-delta' || part.type === 'reasoning-delta' ? part.text.length : 0)
+
+const isText = ({ type }: ModelPart): boolean =>
+  type === 'text-start' || type === 'text-delta' || type === 'text-end'
 
 /** After such a part, text may still arrive that repeats what was shown. */
 function isSilent({ type }: ModelPart): boolean {
   switch (type) {
-    case 'text-start':
-    case 'text-end':
     case 'reasoning-start':
     case 'reasoning-delta':
     case 'reasoning-end':

@@ -25,7 +25,7 @@ export const callColumns =
 export const changedColumns =
   columns(`thread text, message_id text, seq bigint, status text, body text,
   body_seq bigint, commit_seq bigint, retired_seq bigint, parent_seq bigint, versions text`)
-export const shownColumns = columns('thread text, seq bigint')
+export const shownColumns = columns('thread text, seq bigint, versions text')
 export const newColumns = columns(`thread text, seq bigint, message_id text, role text, status text,
   body text, body_seq bigint, commit_seq bigint, created_at bigint, retired_seq bigint, parent_seq bigint,
   versions text`)

@@ -251,7 +251,7 @@ export function commitStatement(schema: string, kind: CommitKind): Statement {
            is_sealed = CASE WHEN n.status IS NULL THEN m.is_sealed ELSE n.body IS NOT NULL END,
            retired_seq = coalesce(n.retired_seq, m.retired_seq),
            parent_seq = CASE WHEN n.retired_seq IS NULL THEN m.parent_seq ELSE n.parent_seq END,
-           versions = coalesce(n.versions, m.versions)
+           versions = nullif(coalesce(n.versions, m.versions), '[]')
          FROM changing AS n
          WHERE m.thread_id = n.thread_id AND m.seq = n.place AND m.message_id = n.message_id
          RETURNING m.seq)`,
@@ -262,7 +262,8 @@ export function commitStatement(schema: string, kind: CommitKind): Statement {
     ]),
     ...when('shownMessages', () => [
       `shown AS (
-         UPDATE ${schema}.messages AS m SET retired_seq = NULL
+         UPDATE ${schema}.messages AS m SET retired_seq = NULL,
+           versions = nullif(coalesce(s.versions, m.versions), '[]')
          FROM ${rows('s', shownColumns)} JOIN written AS w ON w.id = s.thread
          WHERE m.thread_id = s.thread AND m.seq = s.seq
            AND ${after('changedMessages', 'changed')}

@@ -1,4 +1,4 @@
-import type { ThreadId } from '../../core/ids.ts'
+import type { Seq, ThreadId } from '../../core/ids.ts'
 import type { PausableWork } from '../../core/pausable-work.ts'
 import { toQueueText } from '../../core/queue.ts'
 import type { LeaseUse } from '../lease.ts'
@@ -56,7 +56,7 @@ export function* commitValues(
     calls.map((row) => callValues(append.threadId, row)),
   )
   yield* add('changedMessages', changedColumns.length, (commit) =>
-    commit.changedMessages.map((row) => [
+    changedOnly(commit).map((row) => [
       commit.append.threadId,
       row.id,
       row.seq,
@@ -69,9 +69,14 @@ export function* commitValues(
       toVersionsText(row.versions),
     ]),
   )
-  yield* add('shownMessages', shownColumns.length, ({ append, shownMessages }) =>
-    shownMessages.map((seq) => [append.threadId, seq]),
-  )
+  yield* add('shownMessages', shownColumns.length, (commit) => {
+    const versions = new Map(commit.changedMessages.map((row) => [row.seq, row.versions]))
+    return commit.shownMessages.map((seq) => [
+      commit.append.threadId,
+      seq,
+      toVersionsText(versions.get(seq) ?? null),
+    ])
+  })
   yield* add('newMessages', newColumns.length, (commit) =>
     commit.newMessages.map((row) => [
       commit.append.threadId,
@@ -98,6 +103,12 @@ export function* commitValues(
     inputs.map(({ id, turnId }) => [append.threadId, id, turnId]),
   )
   return values
+}
+
+/** A statement writes a row once: one that is shown again gets its versions where it is shown. */
+function changedOnly({ changedMessages, shownMessages }: PlannedCommit) {
+  const shown = new Set<Seq | null>(shownMessages)
+  return changedMessages.filter(({ seq }) => !shown.has(seq))
 }
 
 /** A row of `calls`, in the order of `callColumns`. */

@@ -122,7 +122,7 @@ export const ledgerSql = {
   retireMessageAt: `UPDATE messages SET retired_seq = ?, parent_seq = ?
     WHERE thread = ? AND seq = ? AND +message_id = ? AND retired_seq IS NULL`,
   showMessage: 'UPDATE messages SET retired_seq = NULL WHERE thread = ? AND seq = ?',
-  setVersions: 'UPDATE messages SET versions = ? WHERE thread = ? AND seq = ?',
+  setVersions: `UPDATE messages SET versions = nullif(?, '[]') WHERE thread = ? AND seq = ?`,
   snapshotTurn: `UPDATE messages SET status = 'ended', body = ?, body_seq = ?, commit_seq = ?,
     mark = ?, is_sealed = 1 WHERE thread = ? AND seq = ?`,
 

@@ -27,6 +27,24 @@ const readWords = async (store: Store) => (await readShown(store)).map(textOf)
 const second = parseMessageId('second')
 const third = parseMessageId('third')
 
+/** Withdraws what is shown in the place of a hidden message, and shows that one again. */
+async function withdraw(store: Store, replaced: Message | undefined) {
+  const path = await store.readPath(thread, `${replaced?.id}@${replaced?.seq}`)
+  assert.ok(path !== null)
+  const messageIds = path.hide.map(({ id }) => id)
+  const withdrawn: Message[] = []
+  for (const id of messageIds) {
+    const message = await store.readMessage(thread, id)
+    if (message !== null) withdrawn.push(message)
+  }
+  const places = path.show.map(({ seq }) => seq)
+  const events = [
+    { type: 'messages-retired', messageIds, at },
+    { type: 'messages-shown', places, at },
+  ] as const
+  await append(store, events, { withdrawn })
+}
+
 export const versionRules: readonly StoreRule[] = [
   {
     id: 'VR1',
@@ -119,6 +137,37 @@ export const versionRules: readonly StoreRule[] = [
       assert.equal(await store.readPath('nowhere', turn), null)
       await show(store, turn)
       assert.deepEqual(await readWords(store), ['Hi', 'One'])
+    },
+  },
+  {
+    id: 'VR1',
+    claim:
+      'has what was withdrawn as a version of no other, where what it had replaced is shown again',
+    async check({ open, reopen }) {
+      const fourth = parseMessageId('fourth')
+      for (const { target, ids } of [
+        { target: second, ids: [third, fourth] },
+        { target: user, ids: [user, user] },
+        { target: user, ids: [third, third] },
+      ]) {
+        const first = await open()
+        await createThread(first)
+        await append(first, [say('Hi'), started(), ...text('One'), ended()])
+        await replace(first, turn, second, 'Two')
+        const before = await readShown(first)
+        for (const id of ids) {
+          await replace(first, target, id, 'Other')
+          await withdraw(
+            first,
+            before.find((message) => message.id === target),
+          )
+        }
+        const store = await reopen(first)
+        assert.deepEqual(await readShown(store), before)
+        const hidden = await store.readMessage(thread, turn)
+        assert.ok(hidden !== null)
+        assert.deepEqual(versionsOf(hidden), { ids: [turn, second], shown: turn })
+      }
     },
   },
   {
