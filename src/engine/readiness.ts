@@ -21,20 +21,23 @@ export class NotReadyError extends Error {
   }
 }
 
-/** Known problems are reported first, without waiting; then one read and one write are tried. */
+/**
+ * Known problems are reported first, without waiting; then one read and one write are tried. The write goes through the
+ * normal path and stores nothing, unless the disk was full or looks so: then it takes room, and shows whether there is any.
+ */
 export async function assertReady(
   { store, committer, append }: ReadyParts,
   newThreadId: string,
 ): Promise<void> {
   const problem = committer.problem()
   if (problem?.kind === 'commits-waiting') throw new NotReadyError('commits-waiting')
-  if (problem?.kind === 'fault' && !isProbed(problem.fault)) throw toNotReady(problem.fault)
   const found = store.problem?.() ?? null
-  if (found !== null) throw new NotReadyError(found)
+  if (found !== null && found !== 'store-full') throw new NotReadyError(found)
+  const mayBeFull = found === 'store-full' || problem?.fault.code === 'store-full'
+  const threadId = parseThreadId(newThreadId)
   try {
     await store.findAbandonedRuns(1)
-    // An append without a thread goes through the normal write path and stores nothing.
-    await append({ threadId: parseThreadId(newThreadId), events: [] })
+    await (mayBeFull ? committer.assertRoom(threadId) : append({ threadId, events: [] }))
   } catch (error) {
     throw toNotReady(error)
   }
@@ -45,9 +48,6 @@ interface ReadyParts {
   readonly committer: Committer
   readonly append: Engine['append']
 }
-
-/** Whether a write that stores nothing would show that the fault is over. A full disk accepts those. */
-const isProbed = ({ code }: HoldfastError): boolean => code !== 'store-full'
 
 const toNotReady = (error: unknown): NotReadyError =>
   new NotReadyError(error instanceof HoldfastError ? error.code : 'no-answer', { cause: error })

@@ -26,7 +26,9 @@ export function isOtherHistory(place: ThreadPlace, evidence: PlaceEvidence): boo
   if (place.seq > evidence.threadSeq) return true
   if (place.seq === 0) return false
   if (evidence.mark !== null) return isAnother(place.mark, evidence.mark)
-  if (place.subject === '') return false
+  // Of an event about no message or turn, such as a new title: no snapshot deletes its row, so in its own history its mark
+  // is found. A rewrite of the thread does, and its readers read again as after any place that it removed.
+  if (place.subject === '') return place.mark !== ''
   const { newest } = evidence
   if (newest === null || fingerprint(newest.id) !== place.subject) return true
   return newest.bodySeq === null || newest.bodySeq <= place.seq

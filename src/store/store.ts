@@ -139,7 +139,8 @@ export interface Store {
   migrate?(options?: MigrateOptions): Promise<MigrationResult>
   /**
    * What keeps this store from serving, as far as it has noticed by itself: for the readiness check of the
-   * server. Null: nothing. It makes no request, so it returns at once.
+   * server, which tries with a write whether a disk that looks full is. Null: nothing. It makes no request, so it returns at
+   * once.
    */
   problem?(): StoreProblem | null
   /** The index of search; without it a search fails with `no-search`. */
@@ -171,8 +172,11 @@ export interface MigrationResult {
   readonly to: number
 }
 
-/** `listener-down`: notifications of other processes have not arrived for a while, and the store polls instead. */
-export type StoreProblem = 'listener-down'
+/**
+ * `listener-down`: notifications of other processes have not arrived for a while, and the store polls instead.
+ * `store-full`: there is next to no room left on the disk.
+ */
+export type StoreProblem = 'listener-down' | 'store-full'
 
 /** A thread to create. */
 export interface NewThread {

@@ -116,6 +116,57 @@ describe('a row that somebody holds', () => {
   )
 })
 
+describe('rows of many threads that somebody holds', () => {
+  it.each(['calls', 'messages'])(
+    '[LG3a OP7] those of %s keep no other thread waiting that is written with them',
+    async (table) => {
+      const database = await openTestDatabase()
+      const holdfast = openEngine(database)
+      const locked = Array.from({ length: 5 }, (_, index) => parseThreadId(`held-${index}`))
+      const free = Array.from({ length: 5 }, (_, index) => parseThreadId(`free-${index}`))
+      const begin = async (threadId: ThreadId) => {
+        await send(holdfast, threadId, 'Do it carefully.')
+        const [call] = [...callsOf(await untilTurn(holdfast, threadId, 'waiting'))]
+        return { threadId, callId: call!.id }
+      }
+      const asked = await Promise.all([...locked, ...free].map(begin))
+      const lockRows = async (ids: string) =>
+        lock(
+          await database.connect(),
+          `SELECT FROM holdfast.${table} WHERE thread_id SIMILAR TO '${ids}' FOR UPDATE`,
+        )
+      const first = await lockRows('held-[0-2]')
+      const last = await lockRows('held-[34]')
+      const began = performance.now()
+      const decided = asked.map(async ({ threadId, callId }) => {
+        const decisions = [{ callId, decision: 'accept' }] as const
+        const outcome = await holdfast.decide({ threadId, by: 'ana', decisions })
+        return { outcome, ms: performance.now() - began }
+      })
+      for (const { outcome, ms } of await Promise.all(decided.slice(locked.length))) {
+        expect(outcome).toEqual([{ kind: 'accepted' }])
+        expect(ms).toBeLessThan(1_500)
+      }
+      // Those that are tried in vain are tried in turn.
+      for (const [{ release }, waiting] of [
+        [last, decided.slice(3)],
+        [first, decided],
+      ] as const) {
+        await release()
+        for (const { outcome } of await Promise.all(waiting)) {
+          expect(outcome).toEqual([{ kind: 'accepted' }])
+        }
+      }
+      for (const threadId of [...locked, ...free]) {
+        expect((await untilTurn(holdfast, threadId, 'ended')).progress).toMatchObject({
+          ending: completed,
+        })
+      }
+    },
+    60_000,
+  )
+})
+
 describe('a table that somebody holds', () => {
   it.each(['threads', 'messages', 'events', 'calls'])(
     '[LG3a] %s: whoever wants it is refused as locked in time, nothing is half stored, and all goes on after',

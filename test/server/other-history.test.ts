@@ -63,6 +63,14 @@ function openPlace() {
       })
       await response.text()
     },
+    async change(change: object) {
+      const response = await fetchIt(`/api/threads/${thread}`, {
+        method: 'PATCH',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(change),
+      })
+      expect(response.status).toBe(200)
+    },
     async page(query = '') {
       const response = await fetchIt(`/api/threads/${thread}/messages?${query}`)
       return { status: response.status, ...((await response.json()) as Page) }
@@ -130,6 +138,23 @@ describe('a thread whose numbers go back', () => {
     expect(await place.follow(String(Number.parseInt(lost.at(-1) as string, 10)))).toBe('ok')
     expect(await place.follow('100000')).toBe('400 bad-request')
     expect(await place.follow('7-no place')).toBe('400 bad-request')
+  })
+
+  it('[OP6] answers the place of a lost event that is about no message as such', async () => {
+    const place = openPlace()
+    await place.say('one')
+    await place.backUp()
+    const changes = [{ title: 'Lost' }, { pinned: true }, { archived: true }, { title: 'Lost too' }]
+    const kept = await place.ids()
+    for (const change of changes) await place.change(change)
+    const lost = (await place.ids()).filter((id) => !kept.includes(id))
+    expect(lost.filter((id) => /^\d+-[0-9a-z]+-[0-9a-z]+-$/.test(id))).toHaveLength(4)
+    for (const id of lost) expect(await place.follow(id, true)).toBe('ok')
+    await place.say('two')
+    for (const id of lost) expect(await place.follow(id, true)).toBe('ok')
+    await place.restore()
+    for (const text of ['three', 'four']) await place.say(text)
+    for (const id of lost) expect(await place.follow(id, true)).toBe('409 other-history')
   })
 
   it('[OP6] answers a place and a cursor of a thread that was made anew under its id as such', async () => {

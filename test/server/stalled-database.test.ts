@@ -169,6 +169,29 @@ describe('while the disk of the database is full', () => {
     expect(await (await post(server, 'a', 'hi')).text()).toContain('Fine.')
     expect(await ready(server)).toEqual([200, undefined, undefined])
   })
+
+  it('[HT1] the server is not ready until there is room, and then without anybody writing', async () => {
+    const { url, admin } = await openDatabase()
+    const store = postgres(url)
+    const server = await startChatServer(script, { store })
+    onTestFinished(() => store.close())
+    await (await post(server, 'other', 'hi')).text()
+    await admin.query(fillDisk)
+    expect((await post(server, 'other', 'again')).status).toBe(503)
+    expect(await ready(server)).toEqual([503, 'not-ready', 'store-full'])
+    await admin.query('DROP FUNCTION full_disk CASCADE')
+    await expect
+      .poll(() => ready(server), { interval: 250, timeout: 5_000 })
+      .toEqual([200, undefined, undefined])
+    const { rows } = await admin.query('SELECT id FROM holdfast.threads')
+    expect(rows).toEqual([{ id: 'other' }])
+  })
+
+  it('[HT1] a disk that looks full and is not keeps nobody out', async () => {
+    const store: Store = { ...memory(), problem: () => 'store-full' }
+    const server = await startChatServer(script, { store })
+    expect(await ready(server)).toEqual([200, undefined, undefined])
+  })
 })
 
 it('[HT1] a server that hears of nobody else is not ready', async () => {

@@ -40,6 +40,11 @@ class WatchedDatabase extends sqliteModule.DatabaseSync {
     super(...args)
     connections.add(this)
   }
+
+  override close(): void {
+    connections.delete(this)
+    super.close()
+  }
 }
 sqliteModule.DatabaseSync = WatchedDatabase
 const largestPageCount = 4_294_967_294

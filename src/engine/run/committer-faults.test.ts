@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { inDoubt, openCommitter as open } from '../../../test/support/committer-harness.ts'
 import { settled } from '../../../test/support/scripted-clock.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
-import { parseMessageId } from '../../core/ids.ts'
+import { parseMessageId, parseThreadId } from '../../core/ids.ts'
 import type { PlannedCommit } from '../../store/plan-commit.ts'
 
 describe('a store that does not respond', () => {
@@ -166,21 +166,59 @@ it('[LG3a] an earlier fault does not fail a later write, whatever other writes a
 })
 
 describe('a store whose disk is full', () => {
-  it('[LG3a HT1] is not ready until something was stored, or the fault is forgotten', async () => {
+  const full = new HoldfastError('store-full', 'Full.', { isTemporary: true })
+  const found = { kind: 'fault', fault: full }
+
+  it('[LG3a HT1] is not ready until something was stored, however long ago the fault was', async () => {
     const { committer, person, submit, until, clock, results } = open()
-    const full = new HoldfastError('store-full', 'Full.', { isTemporary: true })
     until(() => Promise.reject(full))
     person('p')
     await settled()
     expect(results()).toEqual({ p: 'store-full' })
-    expect(committer.problem()).toEqual({ kind: 'fault', fault: full })
+    expect(committer.problem()).toEqual(found)
     until(null)
     // A write that stores nothing does not show that there is room.
     submit('nobody', { events: [], create: undefined as never })
     await settled()
-    expect(committer.problem()).toEqual({ kind: 'fault', fault: full })
-    await clock.advance(15_000)
-    expect([committer.saving, committer.problem()]).toEqual(['ok', null])
+    expect(committer.problem()).toEqual(found)
+    await clock.advance(3_600_000)
+    expect([committer.saving, committer.problem()]).toEqual(['ok', found])
+    person('q')
+    await settled()
+    expect(committer.problem()).toBeNull()
+  })
+
+  it('[LG3a HT1] is ready again when a probe was stored, which leaves nothing behind', async () => {
+    const { committer, person, until, clock, stored, groups } = open()
+    const room = (name: string) =>
+      committer.assertRoom(parseThreadId(name)).then(
+        () => 'room',
+        (error: unknown) => (error as HoldfastError).code,
+      )
+    until(() => Promise.reject(full))
+    person('p')
+    await settled()
+    expect(await room('first')).toBe('store-full')
+    until(null)
+    // Whoever asks again at once gets the same answer: anybody may ask.
+    expect([await room('second'), committer.problem()]).toEqual(['store-full', found])
+    await clock.advance(1_000)
+    expect([await room('third'), committer.problem()]).toEqual(['room', null])
+    expect([await stored('third'), groups]).toEqual([null, [['p'], ['first'], ['third']]])
+  })
+
+  it('[LG3a] a probe fails by itself, not with what others write at the same time', async () => {
+    const { committer, person, until, results, commitDirectly } = open()
+    until((plans) =>
+      plans.some(({ append }) => append.threadId === 'probe')
+        ? Promise.reject(full)
+        : commitDirectly(plans),
+    )
+    person('p')
+    await expect(committer.assertRoom(parseThreadId('probe'))).rejects.toBe(full)
+    person('q')
+    await settled()
+    expect(results()).toEqual({ p: 'appended', q: 'appended' })
   })
 })
 

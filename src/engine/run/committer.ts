@@ -1,8 +1,10 @@
 import { HoldfastError } from '../../core/holdfast-error.ts'
+import type { ThreadId } from '../../core/ids.ts'
 import { isLong } from '../../store/commit-group.ts'
 import { planCommit, type PlannedCommit } from '../../store/plan-commit.ts'
 import type { AppendResult, Store } from '../../store/store.ts'
 import { type Clock, elapsedMs, wait } from '../clock.ts'
+import { createRoomProbe } from './room-probe.ts'
 import { createUnansweredRenewals } from './unanswered-renewals.ts'
 
 /**
@@ -30,6 +32,8 @@ export interface Committer {
   readonly saving: 'ok' | 'interrupted'
   /** Why a load balancer should send no requests to this process at the moment; null: writes succeed. */
   problem(): CommitProblem | null
+  /** Rejects with the store's error unless a write that takes room succeeds: see `createRoomProbe`. */
+  assertRoom(threadId: ThreadId): Promise<void>
 }
 
 /** `commits-waiting`: the oldest commit has waited for seconds; `fault`: the error of the last write. */
@@ -84,6 +88,7 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
   /** Why the write in flight is being retried; null during the first attempt. */
   let retriedAfter: unknown = null
   const going = new AbortController()
+  const probeRoom = createRoomProbe(store, clock)
 
   const close = (waiting: Waiting) => {
     waiting.isSettled = true
@@ -262,10 +267,15 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
       return currentFault() !== null || isSlow ? 'interrupted' : 'ok'
     },
     problem() {
-      const found = currentFault()
+      // A disk does not get room by the passing of time: whoever asks finds out by `assertRoom`.
+      const found = fault?.error.code === 'store-full' ? fault.error : currentFault()
       if (found !== null) return { kind: 'fault', fault: found }
       const ms = Math.max(waitingMs(), heldMs(2))
       return ms >= overdueMs ? { kind: 'commits-waiting', ms } : null
+    },
+    async assertRoom(threadId) {
+      await probeRoom(threadId)
+      if (fault?.error.code === 'store-full') fault = null
     },
     submit,
   }

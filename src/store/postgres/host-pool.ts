@@ -32,29 +32,41 @@ export interface HostClient {
  */
 export function createHostConnectionPool(pool: HostPool, waitMs: number): ConnectionPool {
   const lent = new Map<Connection, () => void>()
+  /** When each connection that was used here last answered. The host's own use of it is not seen. */
+  const answered = new WeakMap<HostClient, number>()
+  let suspectSince = Number.NEGATIVE_INFINITY
   let isEnding = false
   const ended = Promise.withResolvers<void>()
   const settle = () => {
     if (isEnding && lent.size === 0) ended.resolve()
   }
+  const connect = async (): Promise<HostClient> => {
+    const connecting = pool.connect()
+    let isLate = false
+    const client = await answerWithin(waitMs, connecting, () => {
+      isLate = true
+    }).catch((error: unknown) => {
+      // The connection may still arrive after the timeout: without this it would never be released.
+      if (isLate) connecting.then((late) => late.release()).catch(() => {})
+      throw toConnectFault(error)
+    })
+    if ((answered.get(client) ?? suspectSince) >= suspectSince) return client
+    // Forgotten, so that a pool that lends it again in spite of this is not asked for ever.
+    answered.delete(client)
+    client.release(true)
+    return connect()
+  }
   return {
     async acquire() {
       if (isEnding) throw closedFault()
-      const connecting = pool.connect()
-      let isLate = false
-      const client = await answerWithin(waitMs, connecting, () => {
-        isLate = true
-      }).catch((error: unknown) => {
-        // The connection may still arrive after the timeout: without this it would never be released.
-        if (isLate) connecting.then((late) => late.release()).catch(() => {})
-        throw toConnectFault(error)
-      })
+      const client = await connect()
       const connection = toConnection(client)
       // An unhandled error event would end the process; the statement that fails reports the error.
       const onError = () => connection.drop()
       client.on?.('error', onError)
       lent.set(connection, () => {
         client.off?.('error', onError)
+        answered.set(client, connection.answeredAt)
         client.release(!connection.isUsable)
       })
       return connection
@@ -65,8 +77,9 @@ export function createHostConnectionPool(pool: HostPool, waitMs: number): Connec
       giveBack?.()
       settle()
     },
-    // The host manages its own connections, so none is dropped here.
-    suspect() {},
+    suspect(at) {
+      suspectSince = Math.max(suspectSince, at)
+    },
     isSuspect: (connection) => !connection.isUsable,
     hasIdle: () => true,
     async end() {

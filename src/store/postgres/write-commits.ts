@@ -15,7 +15,10 @@ import { encodeLists, type RunStatement, type Statement, toPlainText } from './s
 
 export type CommitWriter = (commits: readonly PlannedCommit[]) => Promise<readonly AppendResult[]>
 
-/** How many commits of a group may wait for a lock, one after the other, before the rest is returned as `busy`. */
+/**
+ * How many commits of a group may wait for a lock, one after the other, before the rest is returned as `busy`. What is left
+ * comes first the next time.
+ */
 const mostBlocked = 3
 
 /** What writers outside of a transaction need. */
@@ -47,6 +50,13 @@ export function createCommitWriter(
    * commit (a disk, a standby) shows nothing of a commit until it is done.
    */
   const inDoubt = new WeakSet<PlannedCommit>()
+  /**
+   * Commits that have waited for a lock in vain, by themselves, and which of these attempts was their last. They are kept
+   * out of the statement of the others, which would wait for the same lock, and are tried in this order: otherwise the same
+   * three would be tried each time, and all behind them never (OP7).
+   */
+  const blocked = new WeakMap<PlannedCommit, number>()
+  let attempts = 0
 
   return async (commits) => {
     const results = new Map<PlannedCommit, AppendResult>()
@@ -67,24 +77,40 @@ export function createCommitWriter(
       }
     }
 
-    /** If the database refuses one commit, nothing of the group was stored: then each is written by itself. */
-    const write = async (group: readonly PlannedCommit[]): Promise<void> => {
+    /** False: the database refused one of them, or a lock did not come free, and nothing of the group was stored. */
+    const tryTogether = async (group: readonly PlannedCommit[]): Promise<boolean> => {
+      if (group.length < 2) return group.length === 0
       try {
         await writeOnce(group)
+        return true
+      } catch (error) {
+        if (isConflict(error) === null && !isBlocked(error)) throw error
+        return false
+      }
+    }
+
+    const writeAlone = async (commit: PlannedCommit): Promise<void> => {
+      try {
+        blocked.delete(commit)
+        await writeOnce([commit])
       } catch (error) {
         const conflict = isConflict(error)
         if (conflict === null && !isBlocked(error)) throw error
-        const [only] = group
-        if (group.length === 1 && only !== undefined) {
-          results.set(only, conflict === null ? { kind: 'busy' } : toRefusal(only, conflict))
-          return
-        }
-        let blocked = 0
-        for (const commit of group) {
-          if (blocked >= mostBlocked) results.set(commit, { kind: 'busy' })
-          else await write([commit])
-          if (results.get(commit)?.kind === 'busy') blocked++
-        }
+        if (conflict === null) blocked.set(commit, ++attempts)
+        results.set(commit, conflict === null ? { kind: 'busy' } : toRefusal(commit, conflict))
+      }
+    }
+
+    const write = async (group: readonly PlannedCommit[]): Promise<void> => {
+      const free = group.filter((commit) => !blocked.has(commit))
+      const alone = group
+        .filter((commit) => blocked.has(commit))
+        .toSorted((one, other) => (blocked.get(one) ?? 0) - (blocked.get(other) ?? 0))
+      if (!(await tryTogether(free))) alone.unshift(...free)
+      const most = attempts + mostBlocked
+      for (const commit of alone) {
+        if (attempts < most) await writeAlone(commit)
+        else results.set(commit, { kind: 'busy' })
       }
     }
 

@@ -68,6 +68,8 @@ export function createConnection(file: string, busyTimeoutMs: number): Connectio
         throw error
       }
     } catch (error) {
+      // A file that was overwritten fails in many ways, and this is the reason for all of them.
+      openFile.checkSometimes()
       throw toStoreFault(error)
     }
   }

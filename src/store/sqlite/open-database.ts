@@ -1,9 +1,10 @@
-import { accessSync, constants, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, openSync, readSync, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import { additiveVersions, allMigrations } from './migrations/all-migrations.ts'
-import { isLocked, isPathFault, toStoreFault } from './sqlite-error.ts'
+import { isLocked, isNoDatabase, isPathFault, toStoreFault } from './sqlite-error.ts'
 
 // Not a static import: see assert-node.ts.
 const nodeSqlite = process.getBuiltinModule('node:sqlite')
@@ -145,8 +146,9 @@ export interface OpenFile {
   /** Absolute, without links; empty for a database without a file. */
   readonly path: string
   /**
-   * Throws once the path of the database, or of its write-ahead log, no longer leads to the open file. SQLite continues with
-   * a file that was deleted or replaced: what it reports as stored would be gone after the next start.
+   * Throws once the path of the database, or of its write-ahead log, no longer leads to the open file, and now and then also
+   * looks whether its content was overwritten. SQLite continues with a file that was deleted, replaced or truncated: what it
+   * reports as stored would be gone after the next start.
    *
    * Once it has thrown, it always throws: while the path led elsewhere another process may have created a database there,
    * and each of the two would use the other's log.
@@ -168,7 +170,8 @@ export function watchOpenFile(db: DatabaseSync, file: string): OpenFile {
   const paths = [...new Set([name, openPath, `${openPath}-wal`])]
   const known = new Map<string, string>()
   let lost: HoldfastError | undefined
-  let checkedAt = 0
+  let [checkedAt, readAt] = [0, Number.NEGATIVE_INFINITY]
+  let wasOurs = false
 
   const isSame = (path: string): boolean => {
     const found = identify(path)
@@ -176,9 +179,19 @@ export function watchOpenFile(db: DatabaseSync, file: string): OpenFile {
     if (before === undefined && found !== null && found !== undefined) known.set(path, found)
     return found === undefined || before === undefined || before === found
   }
+  /** Takes about 150 µs, half of a commit, so the files are read only now and then. */
+  const isIntact = (): boolean => {
+    if (checkedAt - readAt < checkEveryMs) return true
+    readAt = checkedAt
+    if (!isLogOrEmpty(`${openPath}-wal`)) return false
+    const isOurs = hasOurHeader(openPath)
+    // A database that somebody else created in WAL mode, empty, has our header in its log alone until the first checkpoint.
+    wasOurs ||= isOurs
+    return isOurs || !wasOurs
+  }
   const check = () => {
     checkedAt = performance.now()
-    if (lost === undefined && !paths.every(isSame)) {
+    if (lost === undefined && !(paths.every(isSame) && isIntact())) {
       lost = new HoldfastError(
         'store-replaced',
         `The database ${name} was deleted, moved or replaced while it was open. Nothing is stored until it is put back and this process is started again.`,
@@ -216,6 +229,77 @@ function identify(path: string): string | null | undefined {
   } catch {
     // No permission, or a disk that does not respond: reads and writes will report it.
     return undefined
+  }
+}
+
+/**
+ * Whether the file itself, without its log, begins as a database of Holdfast. True where that cannot be read at the moment,
+ * which proves nothing.
+ *
+ * SQLite has to read it: by POSIX, closing any descriptor of a file drops all locks that the process has on it, and SQLite
+ * alone keeps its own descriptors open for that reason. Without the lock another process that closes the database would
+ * take it for unused, and delete the log under this one. `immutable`: it takes no lock, and reads no log.
+ */
+function hasOurHeader(path: string): boolean {
+  let db: DatabaseSync | undefined
+  try {
+    db = new nodeSqlite.DatabaseSync(`${pathToFileURL(path).href}?immutable=1`, { readOnly: true })
+    // Not by a SELECT, which would parse the whole schema first.
+    return db.prepare('PRAGMA application_id').get()?.['application_id'] === applicationId
+  } catch (error) {
+    // A Node before 22.15 cannot open it so, and notices only that the file is empty.
+    return !isNoDatabase(error) && !isEmpty(path)
+  } finally {
+    db?.close()
+  }
+}
+
+function isEmpty(path: string): boolean {
+  try {
+    return statSync(path).size === 0
+  } catch {
+    // As in `identify`.
+    return false
+  }
+}
+
+/** The first bytes of every log; the last bit of the fourth is the byte order of its checksums. */
+const logMagic = 0x377f0682
+
+/**
+ * Whether a write-ahead log is empty, as after a checkpoint that truncated it, or begins as one. One that was truncated by
+ * somebody else has a hole there as soon as SQLite appends to it. SQLite has no locks on this file.
+ */
+function isLogOrEmpty(path: string): boolean {
+  const bytes = Buffer.alloc(4)
+  try {
+    const log = openSync(path, 'r')
+    try {
+      if (readSync(log, bytes, 0, 4, 0) < 4) return true
+    } finally {
+      closeSync(log)
+    }
+  } catch {
+    // No file: `isSame` reports it. Anything else proves nothing.
+    return true
+  }
+  return (bytes.readUInt32BE() & ~1) === logMagic
+}
+
+/** Below this, a commit of the usual size may not fit. */
+const leastRoomBytes = 1_048_576
+
+/**
+ * Whether the disk of the file looks full. Only a write can prove it: some of the room may be reserved for this account, and a
+ * file system may not know its size.
+ */
+export function looksFull(path: string): boolean {
+  if (path === '') return false
+  try {
+    const { bavail, bsize } = statfsSync(path)
+    return bavail * bsize < leastRoomBytes
+  } catch {
+    return false
   }
 }
 

@@ -52,6 +52,10 @@ export const isPathFault = (error: unknown): boolean => {
   return typeof errcode === 'number' && [8, 14].includes(errcode & 0xff)
 }
 
+/** The file does not begin as a database. */
+export const isNoDatabase = (error: unknown): boolean =>
+  (error as { readonly errcode?: unknown } | null)?.errcode === 26
+
 /** Which id a unique key refused, as far as the message shows it. Nothing was stored then. */
 export function isConflict(error: unknown): 'message' | 'call' | null {
   const cause = error instanceof HoldfastError ? error.cause : error

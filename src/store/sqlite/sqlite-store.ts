@@ -28,6 +28,7 @@ import { createFairTurns } from './fair-turns.ts'
 import { watchForeignChanges } from './foreign-changes.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { createLongWrites } from './long-writes.ts'
+import { looksFull } from './open-database.ts'
 import { isHolderAlive, processHolder } from './process-holder.ts'
 import { createSqliteSource } from './read-rows.ts'
 import { deletionsFrom, hideThread, removeHidden } from './remove-hidden.ts'
@@ -230,6 +231,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     },
 
     deleteThread,
+    problem: () => (looksFull(connection.path) ? 'store-full' : null),
 
     async commit(commits) {
       const results = await commitGroup(commits, writeGroup, isConflict)

@@ -23,6 +23,7 @@ import {
   thread,
   tryAppend,
   turn,
+  user,
 } from './thread-script.ts'
 
 /** The places of a reader of all changes after each of them, and of a reader of a page. */
@@ -51,6 +52,24 @@ const all = (places: readonly ThreadPlace[], value: boolean) => places.map(() =>
 
 const [second, third] = [parseMessageId('second'), parseMessageId('third')]
 
+const input = { id: third, mode: 'queue', parts: [{ type: 'text', text: 'Later' }] } as const
+
+/** The events that are about no message and no turn: a place after one has no subject. */
+const withoutSubject: readonly NewEvent[] = [
+  { type: 'thread-renamed', title: 'Another', at },
+  { type: 'thread-flagged', pinned: true, at },
+  { type: 'input-queued', input, at },
+  { type: 'queue-held', at },
+  { type: 'queue-released', at },
+  { type: 'messages-retired', messageIds: [user], kept: { after: 0, places: [1] }, at },
+  { type: 'messages-shown', places: [1], at },
+  { type: 'thread-forked', from: { threadId: parseThreadId('origin'), messageId: user }, at },
+]
+
+const appendWithoutSubject = async (store: Store): Promise<void> => {
+  for (const event of withoutSubject) await append(store, [event], { queue: [] })
+}
+
 const readAll = (store: Store) =>
   store.readChanges({ threadId: thread, results: 'full', after: 0, limit: 1_000 })
 
@@ -66,6 +85,7 @@ export const historyRules: readonly StoreRule[] = [
       const begin = await readPlaces(first)
       await append(first, [say('Hi'), started()])
       for (const event of [...text('One'), ...text('Two')]) await append(first, [event])
+      await appendWithoutSubject(first)
       const running = await readPlaces(first)
       const store = await reopen(first)
       assert.deepEqual(
@@ -74,6 +94,7 @@ export const historyRules: readonly StoreRule[] = [
       )
       await append(store, [ended()])
       await append(store, [say('And?', second)])
+      await appendWithoutSubject(store)
       const places = [...begin, ...running, ...(await readPlaces(store))]
       assert.deepEqual(await areOther(store, places), all(places, false))
       assert.equal(await store.readPlace?.('other', 1), null)
@@ -138,17 +159,20 @@ export const historyRules: readonly StoreRule[] = [
       await createThread(store)
       await append(store, [say('Hi'), started()])
       for (const event of text('One')) await append(store, [event])
+      // Of an event about another message or turn, or about none.
       const lost = (places: readonly ThreadPlace[]) =>
-        places.map((place) => ({ ...place, mark: 'another', subject: 'another' }))
+        ['another', ''].flatMap((subject) =>
+          places.map((place) => ({ ...place, mark: 'another', subject })),
+        )
       const running = await readPlaces(store)
-      assert.deepEqual(await areOther(store, lost(running)), all(running, true))
+      assert.deepEqual(await areOther(store, lost(running)), all(lost(running), true))
       const [beyond] = running
       assert.ok(beyond !== undefined)
       assert.equal(await isOther(store, { ...beyond, seq: 1_000 }), true)
       await append(store, [ended()])
       await append(store, [say('And?', second)])
       const later = [...running, ...(await readPlaces(store))]
-      assert.deepEqual(await areOther(store, lost(later)), all(later, true))
+      assert.deepEqual(await areOther(store, lost(later)), all(lost(later), true))
       // Unknown fields are not compared: places of an older version, and bare seqs.
       const bare = later.map(({ seq }) => ({ seq, incarnation: '', mark: '', subject: '' }))
       assert.deepEqual(await areOther(store, bare), all(bare, false))
