@@ -78,20 +78,21 @@ export async function openChunks(
   if (!response.ok || body === null || isNoStream.test(type)) {
     await body?.cancel()
     const place = headers.get('location')
-    const where = place === null ? '' : ` and points to ${place}`
     throw new HoldfastError(
       'backend',
       response.ok
         ? `The backend responded with ${type || 'no content type'}, which is not a chat stream.`
-        : `The backend responded with ${status}${where}.`,
+        : `The backend responded with ${status}.`,
+      // For the log only: clients read the message, and the address may contain a token or an internal host (HT6).
+      place === null ? {} : { cause: new Error(`It points to ${place}.`) },
     )
   }
-  const [first, bytes] = await peek(boundLines(body, maxBytes))
+  const [first, bytes] = await peek(body)
   // Some backends send one protocol under the other's header: the first bytes decide.
   const isEvents = /^(data|event|id|retry)?:/.test(new TextDecoder().decode(first))
   return isEvents
-    ? chunksOfEvents(bytes)
-    : translateDataStream(bytes, { approvals: true, unfinished: 'as-it-is' })
+    ? chunksOfEvents(bytes, maxBytes)
+    : translateDataStream(boundLines(bytes, maxBytes), { approvals: true, unfinished: 'as-it-is' })
 }
 
 const isNoStream = /^(text\/html|application\/(json|xml|xhtml\+xml|pdf)|text\/xml|image\/.*)$/
@@ -134,14 +135,15 @@ function boundLines(
       transform(piece, controller) {
         const last = piece.lastIndexOf(lineFeed)
         size = last === -1 ? size + piece.byteLength : piece.byteLength - last - 1
-        if (size > maxBytes) {
-          throw new HoldfastError('backend', `The backend sent a line of over ${maxBytes} bytes.`)
-        }
+        if (size > maxBytes) throw tooLong('a line', maxBytes)
         controller.enqueue(piece)
       },
     }),
   )
 }
+
+const tooLong = (what: string, maxBytes: number) =>
+  new HoldfastError('backend', `The backend sent ${what} of over ${maxBytes} bytes.`)
 
 async function peek(
   body: ReadableStream<Uint8Array>,
@@ -160,7 +162,10 @@ async function peek(
   return [first, whole]
 }
 
-function chunksOfEvents(body: ReadableStream<Uint8Array>): ReadableStream<StreamChunk> {
+function chunksOfEvents(
+  body: ReadableStream<Uint8Array>,
+  maxBytes: number,
+): ReadableStream<StreamChunk> {
   let isFinished = false
   const toChunks = (item: SseEvent | SseComment): readonly StreamChunk[] => {
     if (item.type === 'comment' || item.data === '') return []
@@ -177,10 +182,15 @@ function chunksOfEvents(body: ReadableStream<Uint8Array>): ReadableStream<Stream
     return [chunk]
   }
   const decoder = createSseDecoder()
+  /** What was read since the last event: it is buffered until its blank line, which may never come. */
+  let size = 0
   return body.pipeThrough(new TextDecoderStream() as never).pipeThrough(
     new TransformStream<string, StreamChunk>({
       transform(text, controller) {
-        for (const chunk of decoder.push(text).flatMap(toChunks)) controller.enqueue(chunk)
+        const items = decoder.push(text)
+        size = items.some(({ type }) => type === 'event') ? 0 : size + text.length
+        if (size > maxBytes) throw tooLong('an event', maxBytes)
+        for (const chunk of items.flatMap(toChunks)) controller.enqueue(chunk)
       },
       flush(controller) {
         for (const chunk of decoder.end().flatMap(toChunks)) controller.enqueue(chunk)

@@ -125,6 +125,22 @@ const endless: readonly (readonly [
     ],
   ],
   [
+    'names of tools',
+    'arguments',
+    (index) => [{ type: 'tool-input-start', id: `c${index}`, toolName: 'x'.repeat(450) }],
+  ],
+  [
+    'ids of calls',
+    'arguments',
+    (index) => [{ type: 'tool-input-start', id: `${index}`.padEnd(450), toolName: 'echo' }],
+  ],
+  ['texts that never start', 'parts', (index) => [delta('text', '', `t${index}`)]],
+  [
+    'reasoning that ends at once',
+    'parts',
+    () => [delta('reasoning', ''), { type: 'reasoning-end', id: '1' }],
+  ],
+  [
     'empty texts',
     'parts',
     (index) => [
@@ -248,6 +264,78 @@ describe('an answer without an end', () => {
       { name: 'take', state: 'interrupted', cause: 'over-limit' },
     ])
     expect(ran).toEqual([])
+  })
+})
+
+describe('one part of an answer', () => {
+  const finish = {
+    type: 'finish',
+    finishReason: { unified: 'stop', raw: 'stop' },
+    usage,
+  } as const
+  const said = (parts: readonly EndlessPart[]) =>
+    endlessModel((index) => (index === 0 ? parts : [finish]))
+  const long = 'x'.repeat(5_000_000)
+
+  it.each<[what: string, limit: string, part: EndlessPart]>([
+    [
+      'the name of a tool',
+      'arguments',
+      { type: 'tool-call', toolCallId: 'c', toolName: long, input: '{}' },
+    ],
+    [
+      'the id of a call',
+      'arguments',
+      { type: 'tool-call', toolCallId: long, toolName: 'echo', input: '{"value":1}' },
+    ],
+    [
+      'the id of a call that only begins',
+      'arguments',
+      { type: 'tool-input-start', id: long, toolName: 'echo' },
+    ],
+    [
+      'the type of a file',
+      'files',
+      {
+        type: 'file',
+        mediaType: `image/${long.repeat(4)}`,
+        data: { type: 'data', data: 'QUJD' },
+      },
+    ],
+  ])('[ST4a] that is too long as %s is not stored', async (_, what, part) => {
+    const fixture = await createFixture(() => [], { model: said([part]), tools: tools() })
+    const turn = await fixture.ask('go')
+    expect(limitOf(turn)).toMatchObject({ what })
+    expect(JSON.stringify(turn).length).toBeLessThan(10_000)
+  })
+
+  it('[ST4a] what the provider attaches to the end is kept, or left out where it is too long', async () => {
+    const ends = (note: string) =>
+      endlessModel(() => [
+        start('text'),
+        delta('text', 'ok'),
+        { ...finish, providerMetadata: { a: { note } } },
+      ])
+    for (const [note, kept] of [
+      ['short', { a: { note: 'short' } }],
+      [long, undefined],
+    ] as const) {
+      const turn = await (await createFixture(() => [], { model: ends(note) })).ask('go')
+      expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
+      const [step] = turn.steps
+      expect(step?.status === 'ended' && step.providerMetadata).toEqual(kept)
+    }
+  })
+
+  it('[ST4a] of the name of the model that answered no more is kept than a name has', async () => {
+    const model = said([
+      { type: 'response-metadata', modelId: long },
+      start('text'),
+      delta('text', 'ok'),
+    ])
+    const turn = await (await createFixture(() => [], { model })).ask('go')
+    expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
+    expect(turn.steps.map((step) => step.model)).toEqual(['x'.repeat(200)])
   })
 })
 

@@ -56,3 +56,78 @@ it.each([
   expect(body).toContain('[DONE]')
   await hungUp.promise
 })
+
+const threadId = 'thread-0123456789abcdef'
+const going = () =>
+  new Request('http://127.0.0.1/api/chat', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      id: threadId,
+      messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text: 'go' }] }],
+    }),
+  })
+
+it.each([
+  ['a line', 'data: ', 'x'.repeat(1_000)],
+  ['an event of many lines', '', 'data: x\n'.repeat(100)],
+  ['an event of many lines and comments', '', 'data: x\r\n: still here\r\n'.repeat(50)],
+  ['a comment', ': ', 'x'.repeat(1_000)],
+  ['a line of an old backend', '0:"', 'x'.repeat(1_000)],
+])('[OP7 RS4] %s that never ends is not read to the end of memory', async (_, first, rest) => {
+  const cancelled = Promise.withResolvers<void>()
+  let bytes = 0
+  const holdfast = createHoldfast({ store: memory(), recoverEveryMs: 0 })
+  onTestFinished(() => holdfast.close())
+  const proxy = createRecordingProxy(holdfast, {
+    target: new URL('http://127.0.0.1:1/'),
+    authenticate: () => ({ id: 'me' }),
+    limits: { importBytes: 100_000 },
+    fetch: async () =>
+      new Response(
+        new ReadableStream<Uint8Array>({
+          pull(controller) {
+            const piece = Buffer.from(bytes === 0 ? first + rest : rest)
+            bytes += piece.byteLength
+            controller.enqueue(piece)
+            if (bytes > 10_000_000) controller.error(new Error('It was never cancelled.'))
+          },
+          cancel: () => cancelled.resolve(),
+        }),
+      ),
+  })
+  const response = await proxy(going())
+  expect(await response.text()).toMatch(/The backend sent an? \w+ of over 100000 bytes/)
+  await cancelled.promise
+  expect(bytes).toBeLessThan(200_000)
+})
+
+it('[OP7 RS4] any number of events may be longer together than one may be', async () => {
+  const holdfast = createHoldfast({ store: memory(), recoverEveryMs: 0 })
+  onTestFinished(() => holdfast.close())
+  const text = { type: 'text-delta', id: '1', delta: 'all work and no play ' }
+  const proxy = createRecordingProxy(holdfast, {
+    target: new URL('http://127.0.0.1:1/'),
+    authenticate: () => ({ id: 'me' }),
+    limits: { importBytes: 1_000 },
+    fetch: async () => new Response(`data: ${JSON.stringify(text)}\n\n`.repeat(1_000)),
+  })
+  const response = await proxy(going())
+  await response.text()
+  const page = await holdfast.messages(threadId)
+  expect(JSON.stringify(page)).toContain('all work and no play '.repeat(1_000))
+})
+
+it('[HT6 RS4] where a backend redirects to is not told to clients', async () => {
+  const holdfast = createHoldfast({ store: memory(), recoverEveryMs: 0 })
+  onTestFinished(() => holdfast.close())
+  const location = 'http://sso.internal.corp/login?token=secret'
+  const proxy = createRecordingProxy(holdfast, {
+    target: new URL('http://127.0.0.1:1/'),
+    authenticate: () => ({ id: 'me' }),
+    fetch: async () => new Response(null, { status: 302, headers: { location } }),
+  })
+  const told = await (await proxy(going())).text()
+  expect(told).toContain('The backend responded with 302.')
+  expect(told + JSON.stringify(await holdfast.messages(threadId))).not.toContain('sso.internal')
+})

@@ -203,7 +203,7 @@ describe('what a backend may do wrong behind the recording proxy', () => {
     [
       'a redirect',
       (_, response) => void response.writeHead(302, { location: '/login' }).end(),
-      /responded with 302.*\/login/,
+      /responded with 302\./,
     ],
     ['a broken connection', (request) => void request.socket.destroy(), /could not be reached/],
     [

@@ -155,3 +155,41 @@ it('[OP7] the files of answers, which are in the messages already, count too', a
   } as ModelMessage
   expect(await send([smaller, naming('2')])).toBe('file file')
 })
+
+const refusal = (message: string) => Object.assign(new Error(message), { statusCode: 400 })
+const typesOf = (prompt: readonly ModelMessage[]) =>
+  prompt.map(({ content }) => (content as readonly Part[])[0]?.type).join(' ')
+
+it.each<[what: string, data: unknown]>([
+  ['its address', new URL('https://a.example/1')],
+  ['its bytes', new Uint8Array([1])],
+  ['its bytes as text', { type: 'data', data: 'AQ==' }],
+  ['its id at the provider', { openai: 'file-1' }],
+])('[ST3b] a refused file given by %s is words in every later call', async (_, data) => {
+  const files = createFileLoader(systemClock, new AbortController().signal)
+  const model = 'openai/gpt-5'
+  const prompt = [{ role: 'user', content: [{ type: 'file', data, mediaType: 'image/png' }] }]
+  const call = (await files.refer(prompt as never, model)) as ModelMessage[]
+  expect(typesOf(files.withMissingAsText(call))).toBe('file')
+  expect(files.isToBlame(new Error('overloaded'), call)).toBe(false)
+  expect(files.isToBlame(refusal('Could not process image'), call)).toBe(true)
+  const second = await files.refer([...call, naming('2')], model)
+  const sent = files.withMissingAsText(second)
+  expect(typesOf(sent)).toBe('text file')
+  // Of this call no file became words, so nothing is known of a file that was not to blame.
+  expect(files.isToBlame(refusal('no'), sent.slice(0, 1))).toBe(false)
+  expect(typesOf(files.withMissingAsText(second))).toBe('text file')
+})
+
+it('[ST3b] files that were not to blame are sent again, and the first refusal is thrown', async () => {
+  const files = createFileLoader(systemClock, new AbortController().signal)
+  const prompt = await files.refer([naming('1'), naming('2')], 'openai/gpt-5')
+  expect(files.isToBlame(refusal('Cannot load https://a.example/1.'), prompt)).toBe(true)
+  const others = files.withMissingAsText(prompt)
+  expect(typesOf(others)).toBe('text file')
+  expect(files.isToBlame(refusal('first'), others)).toBe(true)
+  const none = files.withMissingAsText(prompt)
+  expect(typesOf(none)).toBe('text text')
+  expect(() => files.isToBlame(refusal('second'), none)).toThrow('first')
+  expect(typesOf(files.withMissingAsText(prompt))).toBe('text file')
+})

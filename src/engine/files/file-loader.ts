@@ -1,7 +1,12 @@
-import { APICallError, createDownload, type LanguageModel, type ModelMessage } from 'ai'
+import {
+  createDownload,
+  type LanguageModel,
+  type ModelMessage,
+  UnsupportedFunctionalityError,
+} from 'ai'
 import { type Clock, wait } from '../clock.ts'
 import type { ProviderReference } from './file-options.ts'
-import { missingFileText } from './file-texts.ts'
+import { missingFileText, refusedFileText } from './file-texts.ts'
 import { isOwnFile } from './own-address.ts'
 import { mostPromptFiles, planFileUses } from './plan-file-uses.ts'
 import type { Download } from '../model/sdk-layer.ts'
@@ -43,17 +48,21 @@ export const fetchRemote: FetchFile = ({ maxBytes, ...request }) =>
 
 /**
  * Fetches the files of a history that the model cannot fetch itself, and keeps them for the next step of the run. A file that
- * cannot be loaded, or that the prompt has no room for, is replaced by a text about it: it stays in the history, and would
- * otherwise fail every later answer (ST3b).
+ * cannot be loaded, that the prompt has no room for, or that the provider refuses, is replaced by a text about it: it stays
+ * in the history, and would otherwise fail every later answer (ST3b).
  */
 export interface FileLoader {
   /** For the AI SDK's layer. Fails if there is a file that has just turned out to be missing. */
   readonly download: Download
-  /** The messages with the provider's own ids of files, where the host gives them. */
+  /** The messages of a new call, with the provider's own ids of files, where the host gives them. */
   refer(messages: readonly ModelMessage[], model: LanguageModel): Promise<readonly ModelMessage[]>
-  /** The messages with texts instead of the missing files. */
+  /** The messages with texts instead of the missing and the refused files. */
   withMissingAsText(messages: readonly ModelMessage[]): ModelMessage[]
-  /** Whether the provider refused the request because of a file; that file counts as missing from now on. */
+  /**
+   * Whether files may be the reason why the provider refused these messages: those that it names, or else all of them, which
+   * are texts from now on. Where it refuses the messages without any file too, the files were not to blame: they are sent
+   * again from now on, and this throws what the provider refused them with.
+   */
   isToBlame(error: unknown, messages: readonly ModelMessage[]): boolean
   /** Grows with each file that turns out to be missing, and with each of which fewer uses fit than before. */
   readonly missing: number
@@ -81,6 +90,10 @@ export function createFileLoader(
     sendable.set(href, most)
     missing++
   }
+  /** What the provider refused, as `fileOf` identifies it. */
+  const refused = new Set<unknown>()
+  /** In the current call: the files that became texts without being named, and the refusal that was the reason. */
+  let suspicion: { readonly error: unknown; readonly files: readonly unknown[] } | null = null
   /** The files of the last prompt, by address. */
   let loaded: ReadonlyMap<string, Fetched> = new Map()
   /** What the messages contain that are about to be sent. */
@@ -181,14 +194,18 @@ export function createFileLoader(
       })
     },
     async refer(messages, model) {
+      suspicion = null
       if (referTo === undefined) return messages
       const provider = providerOf(model)
-      const urls = messages.filter(({ role }) => role === 'user').flatMap(remoteFilesOf)
+      const urls = messages
+        .filter(({ role }) => role === 'user')
+        .flatMap(filesOf)
+        .flatMap((file) => toRemote(file) ?? [])
       for (const batch of batchesOf([...new Set(urls.map(toHref))])) {
         await Promise.all(batch.map(async (url) => referenceOf(url, provider, referTo)))
       }
       const toPart = async (part: Content): Promise<Content> => {
-        const url = part.type === 'file' ? urlOf({ ...part }) : undefined
+        const url = part.type === 'file' ? toRemote(fileOf({ ...part })) : undefined
         const data =
           url === undefined ? undefined : await referenceOf(toHref(url), provider, referTo)
         return data === undefined ? part : ({ ...part, data } as Content)
@@ -211,17 +228,26 @@ export function createFileLoader(
         left.set(toHref(url), uses - 1)
         return uses > 0
       }
-      return fromLast(messages, (message) => missingToText(message, isSent))
+      const toText = (file: unknown): ToText | null => {
+        if (refused.has(file)) return refusedFileText
+        const url = toRemote(file)
+        return url === undefined || isSent(url) ? null : missingFileText
+      }
+      return fromLast(messages, (message) => filesToText(message, toText))
     },
     isToBlame(error, messages) {
       const refusal = refusalOf(error)
-      if (refusal === undefined) return false
-      const urls = messages.flatMap(remoteFilesOf).filter((url) => sendable.get(toHref(url)) !== 0)
-      if (urls.length === 0) return false
-      const named = urls.filter((url) => refusal.includes(url))
-      const blamed = named.length > 0 ? named : aboutFiles.test(refusal) ? urls : []
-      for (const url of blamed) limitUses(toHref(url), 0)
-      return blamed.length > 0
+      if (refusal === undefined || signal.aborted) return false
+      const files = messages.flatMap(filesOf)
+      if (files.length === 0) {
+        if (suspicion === null) return false
+        for (const file of suspicion.files) refused.delete(file)
+        throw suspicion.error
+      }
+      const named = files.filter((file) => typeof file === 'string' && refusal.includes(file))
+      if (named.length === 0) suspicion = { error, files }
+      for (const file of named.length === 0 ? files : named) refused.add(file)
+      return true
     },
   }
 }
@@ -236,40 +262,52 @@ function* batchesOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
 const fromLast = <Item, Result>(items: readonly Item[], map: (item: Item) => Result): Result[] =>
   items.toReversed().map(map).reverse()
 
-const aboutFiles =
-  /(?:download|fetch|retriev|load|access).{0,60}(?:image|file|url|media|document)|(?:image|file|url|media|document).{0,60}(?:download|fetch|retriev|load|access|unreachable)/i
 /** Of a refusal, what is read: a provider may repeat the whole request in it. */
 const mostRefusalChars = 10_000
+const refusals: readonly unknown[] = [400, 404, 413, 415, 422]
 
-/** The provider's text, if it refused the request as malformed. */
+/** The provider's text, if it refused the request itself: other failures have nothing to do with its files. */
 function refusalOf(error: unknown): string | undefined {
-  if (!APICallError.isInstance(error)) return undefined
-  const { statusCode = 0, message, responseBody = '' } = error
-  if (![400, 404, 415, 422].includes(statusCode)) return undefined
-  return `${message.slice(0, mostRefusalChars)} ${responseBody.slice(0, mostRefusalChars)}`
+  const { statusCode, message, responseBody } = (error ?? {}) as Loose
+  if (!refusals.includes(statusCode) && !UnsupportedFunctionalityError.isInstance(error)) {
+    return undefined
+  }
+  const textOf = (value: unknown) =>
+    typeof value === 'string' ? value.slice(0, mostRefusalChars) : ''
+  return `${textOf(message)} ${textOf(responseBody)}`
 }
 
 type Content = Exclude<ModelMessage['content'], string>[number]
 /** A part of a message, or of a result that has parts. */
 type Loose = Readonly<Record<string, unknown>>
 
-function remoteFilesOf({ content }: ModelMessage): readonly string[] {
-  if (typeof content === 'string') return []
-  return content.flatMap((part) =>
-    [part as Loose, ...resultPartsOf(part)].flatMap((each) => urlOf(each) ?? []),
-  )
-}
+const filesOf = ({ content }: ModelMessage): readonly unknown[] =>
+  typeof content === 'string'
+    ? []
+    : content.flatMap((part) =>
+        [part as Loose, ...resultPartsOf(part)].flatMap((each) => fileOf(each) ?? []),
+      )
 
-/** `isSent` is called once for each file, the last one first. */
-function missingToText(message: ModelMessage, isSent: (url: string) => boolean): ModelMessage {
+/** What stands in place of a file. */
+type ToText = typeof missingFileText
+
+/** `toText` is called once for each file, the last one first. Null: the file is sent. */
+function filesToText(
+  message: ModelMessage,
+  toText: (file: unknown) => ToText | null,
+): ModelMessage {
   const { content } = message
   if (typeof content === 'string') return message
   let isChanged = false
   const toPart = (part: Loose): Loose => {
-    const url = urlOf(part)
-    if (url === undefined || isSent(url)) return part
+    const file = fileOf(part)
+    const text = file === undefined ? null : toText(file)
+    if (text === null) return part
     isChanged = true
-    return toWords(part)
+    return {
+      type: 'text',
+      text: text({ filename: wordOf(part, 'filename'), mediaType: wordOf(part, 'mediaType') }),
+    }
   }
   const parts = fromLast<Content, Loose>(content, (part) => {
     const inside = resultPartsOf(part)
@@ -279,6 +317,9 @@ function missingToText(message: ModelMessage, isSent: (url: string) => boolean):
   })
   return isChanged ? ({ ...message, content: parts } as unknown as ModelMessage) : message
 }
+
+const wordOf = (part: Loose, field: string): string | undefined =>
+  typeof part[field] === 'string' ? part[field] : undefined
 
 /**
  * The bytes of the files of answers, which are part of the messages. Exactly as many as were counted when they were planned,
@@ -300,23 +341,23 @@ function resultPartsOf(part: Content): readonly Loose[] {
   return part.output.value
 }
 
-function urlOf({ type, url, data }: Loose): string | undefined {
-  if (type === 'file-url' || type === 'image-url') return toRemote(url)
-  if (type !== 'file') return undefined
-  return toRemote(
-    typeof data === 'object' && data !== null ? (data as { readonly url?: unknown }).url : data,
-  )
+/**
+ * What identifies a file from one prompt of a run to the next: its address, its base64 text or its id at the provider, or the
+ * object that holds its bytes or ids. Undefined: the part is no file.
+ */
+function fileOf({ type, data, url, image, fileId, providerReference }: Loose): unknown {
+  if (typeof type !== 'string' || !/^(?:reasoning-)?(?:file|image)|^media$/.test(type))
+    return undefined
+  const given = data ?? url ?? image ?? fileId ?? providerReference
+  const isTagged = typeof given === 'object' && given !== null && 'type' in given
+  const file = isTagged ? taggedFileOf(given) : given
+  return file instanceof URL ? file.href : file
 }
 
-const toRemote = (url: unknown): string | undefined => {
-  const text = url instanceof URL ? url.href : url
-  return typeof text === 'string' && /^https?:/i.test(text) ? text : undefined
-}
+const taggedFileOf = ({ data, url, reference, text }: Loose): unknown =>
+  data ?? url ?? reference ?? text
+
+const toRemote = (file: unknown): string | undefined =>
+  typeof file === 'string' && /^https?:/i.test(file) ? file : undefined
 
 const toHref = (url: string): string => (URL.canParse(url) ? new URL(url).href : url)
-
-function toWords({ filename, mediaType }: Loose): Loose {
-  const toText = (value: unknown) => (typeof value === 'string' ? value : undefined)
-  const text = missingFileText({ filename: toText(filename), mediaType: toText(mediaType) })
-  return { type: 'text', text }
-}

@@ -337,6 +337,12 @@ export const jsonObject = (value: unknown): JsonObject | undefined => {
 /** The text of what was thrown; blank if it has none. */
 export const messageOf = errorTextOfThrown
 
+const longestModelId = 200
+
+/** The name of the model that answered: a text of the provider's, of which no more is kept than a name has. */
+export const toModelId = (name: unknown): string | undefined =>
+  typeof name === 'string' ? name.slice(0, longestModelId).toWellFormed() : undefined
+
 /** The SDK's token counts, without those that the provider did not report. */
 export function toUsage(usage: {
   readonly inputTokens?: number | undefined
@@ -348,14 +354,18 @@ export function toUsage(usage: {
   return withDefined(
     {},
     {
-      inputTokens: usage.inputTokens,
-      outputTokens: usage.outputTokens,
-      totalTokens: usage.totalTokens,
-      reasoningTokens: usage.outputTokenDetails?.reasoningTokens,
-      cachedInputTokens: usage.inputTokenDetails?.cacheReadTokens,
+      inputTokens: toCount(usage.inputTokens),
+      outputTokens: toCount(usage.outputTokens),
+      totalTokens: toCount(usage.totalTokens),
+      reasoningTokens: toCount(usage.outputTokenDetails?.reasoningTokens),
+      cachedInputTokens: toCount(usage.inputTokenDetails?.cacheReadTokens),
     },
   )
 }
+
+/** A backend may send anything under these names. */
+const toCount = (count: unknown): number | undefined =>
+  typeof count === 'number' ? count : undefined
 
 const finishReasons: ReadonlySet<string> = new Set<FinishReason>([
   'stop',

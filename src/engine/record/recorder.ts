@@ -2,6 +2,7 @@ import { admitEvents } from '../../core/admit-events.ts'
 import { type Call, isOpenCall } from '../../core/call.ts'
 import type { NewTurnEvent, TurnEventBody } from '../../core/event.ts'
 import { type CallId, type MessageId, parseCallId, type ThreadId } from '../../core/ids.ts'
+import { countJsonChars } from '../../core/json-size.ts'
 import { isCallEvent } from '../../core/lifecycle.ts'
 import { callsOf, type Turn } from '../../core/message.ts'
 import { findEventFault } from '../../core/parse-event.ts'
@@ -18,6 +19,7 @@ import {
   messageOf,
   type SdkCall,
   toFinishReason,
+  toModelId,
   toUsage,
 } from '../model/translate-part.ts'
 
@@ -68,6 +70,8 @@ export function createRecorder(parts: RecorderParts): Recorder {
   const provisional = new Map<CallId, Result>()
   /** Parts about calls whose arguments were not complete yet. */
   const early = new Map<string, CallPart[]>()
+  /** The characters of parts that may still be kept there: their calls may never come. */
+  let earlyCharsLeft = engine.options.maxTurnChars
   /** Answers that arrived before their approval request. */
   const answers = new Map<CallId, Answer>()
   /**
@@ -179,7 +183,11 @@ export function createRecorder(parts: RecorderParts): Recorder {
     const id = 'toolCall' in part ? part.toolCall.toolCallId : part.toolCallId
     const call = translator.find(id)
     if (call === undefined || call.state === 'streaming') {
-      early.set(id, [...(early.get(id) ?? []), part])
+      earlyCharsLeft -= countJsonChars(part, earlyCharsLeft)
+      const waiting = early.get(id)
+      if (earlyCharsLeft < 0) hooks.endIgnored(id)
+      else if (waiting === undefined) early.set(id, [part])
+      else waiting.push(part)
       return []
     }
     switch (part.type) {
@@ -272,7 +280,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
         } as const
         const more = {
           usage: usage == null ? undefined : toUsage(usage),
-          model: response?.modelId,
+          model: toModelId(response?.modelId),
         }
         stepEnd = toEvent(withDefined(step, more))
         if (streaming.size === 0) endStep()

@@ -44,8 +44,13 @@ export function startRecording(parts: RecordingParts): Recorded {
   )
   const output = writable.getWriter()
   const lost = new AbortController()
-  const interrupted = Promise.withResolvers<'interrupted'>()
   let interruption: Interruption | null = null
+  /** Ends the wait for the next part. */
+  let wake = (): void => {}
+  const interrupt = (reason: Interruption): void => {
+    interruption ??= reason
+    wake()
+  }
   let held: RecordedPart[] = []
   let cancelTimer: (() => void) | null = null
   let last: Promise<void> = Promise.resolve()
@@ -65,14 +70,14 @@ export function startRecording(parts: RecordingParts): Recorded {
   }
 
   const nextPart = (iterator: AsyncIterator<RecordedPart>, isOver: boolean) => {
-    const waits: Promise<IteratorResult<RecordedPart> | 'interrupted' | 'silent'>[] = [
-      iterator.next(),
-      interrupted.promise,
-    ]
-    if (!isOver) return Promise.race(waits)
-    const silence = Promise.withResolvers<'silent'>()
-    const cancel = clock.after(afterEndMs, () => silence.resolve('silent'))
-    return Promise.race([...waits, silence.promise]).finally(cancel)
+    // One promise for each part: a promise of the whole recording would hold every part that was raced against it.
+    const next = Promise.withResolvers<IteratorResult<RecordedPart> | 'interrupted' | 'silent'>()
+    wake = () => next.resolve('interrupted')
+    if (interruption !== null) wake()
+    iterator.next().then(next.resolve, next.reject)
+    if (!isOver) return next.promise
+    const cancel = clock.after(afterEndMs, () => next.resolve('silent'))
+    return next.promise.finally(cancel)
   }
 
   /** Null: the recording was interrupted. */
@@ -117,10 +122,7 @@ export function startRecording(parts: RecordingParts): Recorded {
     return streamEnd
   }
 
-  const fault = (error: unknown) => {
-    interruption ??= { kind: 'fault', error }
-    interrupted.resolve('interrupted')
-  }
+  const fault = (error: unknown) => interrupt({ kind: 'fault', error })
 
   const end = async (ending: TurnEnding, finishReason = ''): Promise<void> => {
     const plan = (turn: Turn) => planRecordedEnd(turn, ending, finishReason, clock.now())
@@ -181,10 +183,7 @@ export function startRecording(parts: RecordingParts): Recorded {
 
   const run: StartedRun = {
     done: work(),
-    interrupt(reason) {
-      interruption ??= reason
-      interrupted.resolve('interrupted')
-    },
+    interrupt,
   }
   return { run, stream: readable, lost: lost.signal }
 }

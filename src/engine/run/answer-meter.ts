@@ -3,7 +3,7 @@ import type { AnswerLimit, Turn } from '../../core/message.ts'
 import type { EngineOptions } from '../options/options.ts'
 import type { RecordedPart } from '../record/recorded-parts.ts'
 import type { ModelPart } from '../model/model-part.ts'
-import { charsOfJson, nothingUsed, type Used, usedBy } from './turn-size.ts'
+import { nothingUsed, type Used, usedBy } from './turn-size.ts'
 
 export type MeterOptions = Pick<
   EngineOptions,
@@ -25,14 +25,14 @@ export interface AnswerMeter {
 type MeteredPart = ModelPart | RecordedPart
 
 /**
- * The most parts in a turn: texts, sources, files, data and results, preliminary results too. Each costs memory and
- * storage even when it is empty.
+ * The most parts in a turn: texts, sources, files, data and results, preliminary results too, and what a loop says about
+ * its steps and approvals. Each costs memory and storage even when it is empty.
  */
 const mostParts = 10_000
 
 /**
- * The arguments of all calls of a turn, and what providers attach to its parts, have this many times the characters that
- * one call's arguments may have: a page leaves out large results, but never these (OP7a).
+ * The arguments and names of all calls of a turn, and what providers attach to its parts, have this many times the
+ * characters that one call's arguments may have: a page leaves out large results, but never these (OP7a).
  */
 const mostAttached = 4
 
@@ -56,6 +56,8 @@ export function createAnswerMeter(
   let attachedLeft = attachable - before.attached + allowed.attached
   /** For each call whose arguments are streaming, how many characters may still arrive. */
   const argumentsLeft = new Map<string, number>()
+  /** The texts that are open: a delta of any other id begins a text. */
+  const openTexts = { text: new Set<string>(), reasoning: new Set<string>() }
   /** The characters of the metadata that each text has so far: what comes with a later delta replaces it. */
   const metadataOfText = new Map<string, number>()
 
@@ -72,6 +74,11 @@ export function createAnswerMeter(
     switch (part.type) {
       case 'text-delta':
       case 'reasoning-delta': {
+        const open = openTexts[part.type === 'text-delta' ? 'text' : 'reasoning']
+        if (!open.has(part.id)) {
+          open.add(part.id)
+          if (--partsLeft < 0) return over('parts', mostParts)
+        }
         textLeft -= part.text.length
         if (textLeft >= 0) return null
         const text = cutBy(part.text, -textLeft)
@@ -79,13 +86,29 @@ export function createAnswerMeter(
       }
       case 'text-start':
       case 'reasoning-start':
+        openTexts[part.type === 'text-start' ? 'text' : 'reasoning'].add(part.id)
+        return countPart()
+      case 'text-end':
+      case 'reasoning-end':
+        openTexts[part.type === 'text-end' ? 'text' : 'reasoning'].delete(part.id)
+        return null
+      case 'start-step':
+      case 'finish-step':
+        openTexts.text.clear()
+        openTexts.reasoning.clear()
+        return countPart()
       case 'tool-result':
       case 'tool-error':
+      case 'tool-approval-request':
+      case 'tool-approval-response':
+      case 'tool-output-denied':
         return countPart()
       case 'tool-input-start':
         argumentsLeft.set(part.id, maxArgumentChars)
         return countCall()
       case 'tool-input-delta': {
+        // It changes nothing, and its id may be of no call: ids that are remembered must be counted.
+        if (part.delta === '') return null
         const left = (argumentsLeft.get(part.id) ?? maxArgumentChars) - part.delta.length
         argumentsLeft.set(part.id, left)
         if (left >= 0) return null
@@ -101,7 +124,7 @@ export function createAnswerMeter(
       }
       case 'file':
       case 'reasoning-file': {
-        fileLeft -= 'file' in part ? part.file.base64.length : part.url.length
+        fileLeft -= charsOf(part)
         return fileLeft < 0 ? over('files', maxResultChars) : countPart()
       }
       case 'source':
@@ -112,21 +135,29 @@ export function createAnswerMeter(
         return null
     }
   }
-  /** The characters that the part adds to the whole turn, beside its arguments and metadata. */
+  /** The characters that the part adds to the whole turn, beside its arguments, names and metadata. */
   const charsOf = (part: MeteredPart): number => {
     switch (part.type) {
       case 'text-delta':
       case 'reasoning-delta':
         return part.text.length
-      case 'tool-result':
-        return charsOfJson(part.output)
+      case 'tool-input-start':
+      case 'tool-call':
+        return charsOfOptional(part.toolMetadata, maxTurnChars)
+      case 'tool-result': {
+        const chars = countJsonChars(part.output, maxResultChars)
+        // A larger one is not stored: its call fails (ST4b).
+        return chars > maxResultChars ? 0 : chars
+      }
       case 'file':
       case 'reasoning-file':
-        return 'file' in part ? part.file.base64.length : part.url.length
+        return 'url' in part
+          ? countJsonChars(part, maxResultChars)
+          : part.file.base64.length + part.file.mediaType.length
       case 'source':
       case 'custom':
       case 'data':
-        return charsOfJson(part)
+        return countJsonChars(part, maxTextChars)
       default:
         return 0
     }
@@ -136,8 +167,26 @@ export function createAnswerMeter(
     if (part.type !== 'tool-call') return 0
     // Streamed arguments were counted delta by delta.
     const left = argumentsLeft.get(part.toolCallId) ?? maxArgumentChars
-    return Math.max(0, charsOfJson(part.input) - (maxArgumentChars - left))
+    return Math.max(0, countJsonChars(part.input, maxArgumentChars) - (maxArgumentChars - left))
   }
+  /** What providers choose and is stored as it is: the names and ids of a call, and what is said about its approval. */
+  const charsOfNames = (part: MeteredPart): number => {
+    switch (part.type) {
+      case 'tool-input-start':
+        return part.id.length + part.toolName.length + charsOfOptional(part.title)
+      case 'tool-call':
+        return part.toolCallId.length + part.toolName.length + charsOfOptional(part.title)
+      case 'tool-approval-request':
+        return part.approvalId.length + charsOfOptional(part.signature)
+      case 'tool-approval-response':
+        return charsOfOptional(part.reason)
+      default:
+        return 0
+    }
+  }
+  /** Counts no further than needed: a value that a host application made may refer to itself. */
+  const charsOfOptional = (value: unknown, most = attachable): number =>
+    value == null ? 0 : countJsonChars(value, most)
   /** How many more characters of metadata the turn has with this part. */
   const growthOf = (part: MeteredPart, metadata: number): number => {
     if (!isOfText(part)) return metadata
@@ -149,8 +198,8 @@ export function createAnswerMeter(
   return {
     count(part) {
       const { providerMetadata } = part as { readonly providerMetadata?: unknown }
-      const metadata = providerMetadata == null ? 0 : charsOfJson(providerMetadata)
-      const given = charsOfArguments(part)
+      const metadata = charsOfOptional(providerMetadata)
+      const given = charsOfArguments(part) + charsOfNames(part)
       const chars = charsOf(part) + given + metadata
       attachedLeft -= given + (metadata === 0 ? 0 : growthOf(part, metadata))
       const overrun = countKind(part)

@@ -119,10 +119,18 @@ export function createFailureTexts(
     },
     ofModel(thrown, step) {
       const error = toReadableThrown(thrown)
-      if (error instanceof HoldfastError) return { code: error.code, message: error.message }
+      const errorId = `${shortId(place.turnId)}.${step}`
+      if (error instanceof HoldfastError) {
+        const { code, message: sentence, cause } = error
+        // Clients read the message; the cause, such as an internal address, is for the log only (HT6).
+        if (cause !== undefined) {
+          const message = `${sentence} (${errorTextOfThrown(cause)})`
+          onFailed({ source: 'model', ...place, code, errorId, message, sentence }, error)
+        }
+        return { code, message: sentence }
+      }
       const { code, message, sentence } = toModelFault(error)
       if (error instanceof WordedError) return { code, message }
-      const errorId = `${shortId(place.turnId)}.${step}`
       const where = { source: 'model', ...place, code, errorId, message, sentence } as const
       return { code, message: word(where, error) }
     },

@@ -1,5 +1,6 @@
 import type { CallOrigin, CallOutcome } from '../../core/call.ts'
 import type { NewTurnEvent, TurnEventBody } from '../../core/event.ts'
+import { isLargerThan } from '../../core/json-size.ts'
 import type { AnswerLimit, Step } from '../../core/message.ts'
 import type { FinishReason, Usage } from '../../core/usage.ts'
 import { withDefined } from '../../core/with-defined.ts'
@@ -19,6 +20,7 @@ import {
   jsonObject,
   type SdkCall,
   toFinishReason,
+  toModelId,
   toUsage,
 } from '../model/translate-part.ts'
 
@@ -138,7 +140,9 @@ async function streamStep(
   ): Promise<PartResult> => {
     finishReason = toFinishReason(part.finishReason)
     usage = toUsage(part.usage)
-    const providerMetadata = jsonObject(part.providerMetadata)
+    // Dropped if it is larger than any arguments may be: the end of a step must not fail the turn, and is not metered.
+    const isTooLarge = isLargerThan(part.providerMetadata, run.options.maxArgumentChars)
+    const providerMetadata = isTooLarge ? undefined : jsonObject(part.providerMetadata)
     const step = { type: 'step-ended', finishReason } as const
     // Only the token limit counts as a limit (ST4).
     await closeUnfinished(
@@ -155,10 +159,11 @@ async function streamStep(
     limit = over.limit
     finishReason = 'length'
     if (over.rest !== null) pushPart(over.rest)
-    // The call itself is recorded, its oversized arguments are not.
+    // The call itself is recorded, its oversized arguments are not; nor is a call whose name is what is oversized.
     if (
       part.type === 'tool-call' &&
       (over.limit.what === 'arguments' || over.limit.what === 'turn') &&
+      part.toolCallId.length + part.toolName.length <= run.options.maxArgumentChars &&
       !streamed.has(part.toolCallId)
     ) {
       const { toolCallId: id, toolName } = part
@@ -211,7 +216,7 @@ async function streamStep(
       case 'reasoning-file':
         return onFile(part)
       case 'model-call-response-metadata':
-        model = part.modelId ?? model
+        model = toModelId(part.modelId) ?? model
         break
       case 'tool-input-start':
         streamed.set(part.id, false)

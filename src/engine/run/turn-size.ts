@@ -5,10 +5,10 @@ import type { Part, Step, Turn } from '../../core/message.ts'
 /** What a turn, or a step of it, contains. */
 export interface Used {
   readonly text: number
-  /** Characters of arguments and of providers' metadata. */
+  /** Characters of arguments, of the names and ids of calls, and of providers' metadata. */
   readonly attached: number
   readonly files: number
-  /** Texts, sources, files and data; a call is none of them. */
+  /** Steps, texts, sources, files and data; a call is none of them. */
   readonly parts: number
   readonly calls: number
   /** About how many characters it has in all: texts, arguments, results, files and everything else in it (ST4c). */
@@ -41,7 +41,8 @@ const usedBySteps = new WeakMap<Step, Used>()
 function usedByStep(step: Step): Used {
   const known = usedBySteps.get(step)
   if (known !== undefined) return known
-  const used = { ...nothingUsed }
+  const used = { ...nothingUsed, parts: 1 }
+  if (step.status === 'ended') used.chars += charsOfOptional(step.providerMetadata)
   for (const part of step.parts) {
     const attached = charsAttached(part)
     used.attached += attached
@@ -49,6 +50,7 @@ function usedByStep(step: Step): Used {
     switch (part.type) {
       case 'call':
         used.calls++
+        used.chars += charsOfOptional(part.toolMetadata)
         if (part.state === 'succeeded') used.chars += charsOfResult(part.output)
         break
       case 'text':
@@ -83,14 +85,18 @@ function charsOfResult(output: CallOutput): number {
   return chars
 }
 
-/** The characters of a call's arguments, and of what the provider has attached to a part. */
+/** The characters of a call's arguments and names, and of what the provider has attached to a part. */
 function charsAttached(part: Part): number {
   const { providerMetadata } = part as { readonly providerMetadata?: unknown }
-  const metadata = providerMetadata === undefined ? 0 : charsOfJson(providerMetadata)
+  const metadata = charsOfOptional(providerMetadata)
   if (part.type !== 'call') return metadata
-  const { input } = part
-  return metadata + (input.kind === 'partial' ? input.text.length : charsOfJson(input.value))
+  const { input, providerCallId, name } = part
+  const names = providerCallId.length + name.length + charsOfOptional(part.title)
+  const given = input.kind === 'partial' ? input.text.length : charsOfJson(input.value)
+  return metadata + names + charsOfOptional(part.approvalRequest) + given
 }
+
+const charsOfOptional = (value: unknown): number => (value === undefined ? 0 : charsOfJson(value))
 
 /** The characters of any JSON value. */
 export const charsOfJson = (value: unknown): number =>
