@@ -244,8 +244,10 @@ export function createChatTransport<Message = LoadedMessage, Chunk = never>(
           trigger,
           messageId,
         })
-        // The server has the rest of the history, and trusts only its own.
-        const own = { ...base.body, id, messages: messages.slice(-1), trigger, messageId }
+        // The server has the rest of the history, and trusts only its own; by the last answer it sees whether that is this one.
+        const lastAnswer = lastAnswerOf(messages)
+        const last = { messages: messages.slice(-1), lastAnswer }
+        const own = { ...base.body, id, ...last, trigger, messageId }
         const { headers, ...init } = initOf(base, change)
         return api.open(change?.api ?? address, {
           ...init,
@@ -327,6 +329,11 @@ async function ifThere<Answer>(request: Promise<Answer>): Promise<Answer | null>
     if (error instanceof ApiError && error.code === 'thread-not-found') return null
     throw error
   }
+}
+
+function lastAnswerOf(messages: readonly unknown[]): unknown {
+  const known = messages as readonly { readonly id?: unknown; readonly role?: unknown }[]
+  return known.findLast(({ role }) => role === 'assistant')?.id
 }
 
 /** A decision of a person, or a result of the page's tools: the page has the turn so far, and is sent what follows. */

@@ -104,12 +104,10 @@ export function parseChatBody(body: unknown): ChatRequest {
 }
 
 /** Undefined also where it has an id that no answer of ours can have. */
-function lastAnswerIn({ messages }: JsonObject): MessageId | undefined {
-  if (!Array.isArray(messages)) return undefined
-  const answers = (messages as readonly unknown[])
-    .filter(isJsonObject)
-    .filter(({ role }) => role === 'assistant')
-  const id = answers.at(-1)?.['id']
+function lastAnswerIn({ messages, lastAnswer }: JsonObject): MessageId | undefined {
+  const sent: readonly unknown[] = Array.isArray(messages) ? messages : []
+  const answers = sent.filter(isJsonObject).filter(({ role }) => role === 'assistant')
+  const id = lastAnswer ?? answers.at(-1)?.['id']
   return isMessageId(id) ? id : undefined
 }
 

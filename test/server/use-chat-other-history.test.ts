@@ -1,5 +1,6 @@
 import { Chat } from '@ai-sdk/react'
-import { DefaultChatTransport, type UIMessage } from 'ai'
+import { DefaultChatTransport, type UIMessage, type UIMessageChunk } from 'ai'
+import { createChatTransport } from 'holdfast/client'
 import { readChunks } from '../../src/testing/http-rules/chat-talk.ts'
 import { expect, it } from 'vitest'
 import { startChatServer } from './chat-server.ts'
@@ -31,6 +32,32 @@ it('[OP6] an unmodified useChat that goes on from an answer which is not stored 
     { type: 'step-start' },
     { type: 'text', text: 'Answer.', state: 'done' },
   ])
+})
+
+it('[OP6] a page that then loads the thread shows what is stored, and the answer that goes on', async () => {
+  const { url } = await startChatServer(() => [{ text: 'Answer.' }])
+  await openTab(url).chat.sendMessage({ text: 'Zero.' })
+  const transport = createChatTransport<UIMessage, UIMessageChunk>({ baseUrl: url, sdk: 7 })
+  const loaded = Promise.withResolvers<void>()
+  const chat: Chat<UIMessage> = new Chat<UIMessage>({
+    id: threadId,
+    messages: [...lost],
+    transport,
+    onData: () => {
+      void transport.load(threadId).then((messages) => {
+        chat.messages = messages
+        loaded.resolve()
+      })
+    },
+  })
+  await chat.sendMessage({ text: 'Two.' })
+  await loaded.promise
+  const textsOf = (messages: readonly UIMessage[]) =>
+    messages.flatMap(({ parts }) =>
+      parts.flatMap((part) => (part.type === 'text' ? part.text : [])),
+    )
+  expect(textsOf(await transport.load(threadId))).toEqual(['Zero.', 'Answer.', 'Two.', 'Answer.'])
+  expect(textsOf(chat.messages)).toEqual(['Zero.', 'Answer.', 'Two.', 'Answer.'])
 })
 
 it('[OP6] one whose answers are stored, shown or hidden, is told nothing', async () => {
