@@ -55,9 +55,16 @@ describe('the owner of a thread', () => {
     ['a first message', ['POST', '/api/chat', message('u1', 'Hi', nowhere)], 200, ['readPage']],
     [
       'an edit',
-      ['POST', '/api/chat', { ...message('u3', 'Other'), messageId: 'u2' }],
+      ['POST', '/api/chat', { ...message('u2', 'Other'), messageId: 'u2' }],
       200,
       ['readPage'],
+    ],
+    // Whether the new id is that of a turn, which may be hidden.
+    [
+      'an edit under another id',
+      ['POST', '/api/chat', { ...message('u3', 'Other'), messageId: 'u2' }],
+      200,
+      ['readPage', 'readMessage'],
     ],
     ['a regenerate', ['POST', '/api/chat', regenerate(thread)], 200, ['readPage']],
     [
