@@ -53,7 +53,7 @@ async function watchWhile(
   work: () => Promise<unknown>,
 ): Promise<Watched> {
   const left = new AbortController()
-  const begunSpeaking = Promise.withResolvers<void>()
+  const textBegun = Promise.withResolvers<void>()
   let longest = 0
   const reading = (async () => {
     const message = {
@@ -74,13 +74,13 @@ async function watchWhile(
       if (last !== undefined) longest = Math.max(longest, now - last)
       if (last !== undefined || decoder.decode(bytes).includes('word 0')) {
         last = now
-        begunSpeaking.resolve()
+        textBegun.resolve()
       }
     }
     if (!left.signal.aborted) throw new Error('The answer was over before the work was.')
   })()
-  reading.catch(begunSpeaking.reject)
-  await begunSpeaking.promise
+  reading.catch(textBegun.reject)
+  await textBegun.promise
   const times: number[] = []
   const over = new AbortController()
   const asking = (async () => {

@@ -69,13 +69,13 @@ type Work = (holdfast: Holdfast, pieces: readonly string[]) => Promise<unknown>
 
 const works: Readonly<Record<string, Work>> = {
   'nothing for a second': () => pause(1_000),
-  [`import of ${megabytes} MB`]: take,
-  'import of 8 MB of text in one message': take,
-  'import of 8 MB of results in one turn': take,
-  'import of 8 MB of small parts in one turn': take,
-  [`import of ${messages} short messages`]: take,
-  [firstTurn]: (holdfast) => ask(holdfast, 'first-turn', lookOnce),
-  [`a turn of ${megabytes} MB`]: (holdfast) => ask(holdfast, 'turn', lookAtAll),
+  [`import of ${megabytes} MB`]: importPieces,
+  'import of 8 MB of text in one message': importPieces,
+  'import of 8 MB of results in one turn': importPieces,
+  'import of 8 MB of small parts in one turn': importPieces,
+  [`import of ${messages} short messages`]: importPieces,
+  [firstTurn]: (holdfast) => runTurn(holdfast, 'first-turn', lookOnce),
+  [`a turn of ${megabytes} MB`]: (holdfast) => runTurn(holdfast, 'turn', lookAtAll),
   [`a message in a thread of ${megabytes} MB`]: async (holdfast) => {
     await holdfast.send({
       threadId: 'long',
@@ -194,7 +194,7 @@ async function show(holdfast: Holdfast, nth: number): Promise<void> {
   if (shown.kind !== 'shown') throw new Error(`not shown: ${shown.kind}`)
 }
 
-async function ask(holdfast: Holdfast, threadId: string, text: string): Promise<void> {
+async function runTurn(holdfast: Holdfast, threadId: string, text: string): Promise<void> {
   await holdfast.threads.create({ id: threadId, ownerId })
   const parts = [{ type: 'text', text }] as const
   await holdfast.send({ threadId, message: { id: `u-${threadId}`, parts } })
@@ -206,7 +206,7 @@ const cut = (text: string): readonly string[] =>
     text.slice(nth * 65_536, (nth + 1) * 65_536),
   )
 
-async function take({ store }: Holdfast, pieces: readonly string[]): Promise<void> {
+async function importPieces({ store }: Holdfast, pieces: readonly string[]): Promise<void> {
   const source = async function* () {
     yield* pieces
   }

@@ -54,29 +54,29 @@ async function startStreamServer(db: string, flags: readonly string[]): Promise<
     env: { ...process.env, DB: db },
   })
   const exited = once(child, 'exit')
-  const ask = async <Answer>(): Promise<Answer> => {
+  const nextMessage = async <Answer>(): Promise<Answer> => {
     const answer = await Promise.race([once(child, 'message'), exited.then(() => undefined)])
     if (answer === undefined) throw new Error('The server for the bench has died.')
     return answer[0] as Answer
   }
-  const { url } = await ask<{ readonly url: string }>()
+  const { url } = await nextMessage<{ readonly url: string }>()
   return {
     url,
     memory() {
       child.send('memory')
-      return ask()
+      return nextMessage()
     },
     cpuMs() {
       child.send('cpu')
-      return ask()
+      return nextMessage()
     },
     longestMs() {
       child.send('longest')
-      return ask()
+      return nextMessage()
     },
     rss() {
       child.send('rss')
-      return ask()
+      return nextMessage()
     },
     async close() {
       child.disconnect()

@@ -70,7 +70,8 @@ export const createModel = (paceMs: number): Model => ({
   supportedUrls: {},
   doGenerate: () => Promise.reject(new Error('This model only streams.')),
   async doStream({ prompt }) {
-    const parts = script[prompt.filter(({ role }) => role === 'tool').length] ?? []
+    const turn = prompt.slice(prompt.findLastIndex(({ role }) => role === 'user'))
+    const parts = script[turn.filter(({ role }) => role === 'tool').length] ?? []
     return { stream: paceMs === 0 ? atOnce(parts) : paced(parts, paceMs) }
   },
 })

@@ -58,7 +58,11 @@ export function holdfastHandler(
 /** Who reads the turn: the client that is in `useChat`, or somebody who looks at no chunk. */
 export type Client = 'client' | 'bytes'
 
-export function createTurns(handler: Handler): (client: Client) => Promise<void> {
+/** Each turn has a thread of its own, until there are `mostThreads`: then they come to the same threads again. */
+export function createTurns(
+  handler: Handler,
+  mostThreads = Number.POSITIVE_INFINITY,
+): (client: Client) => Promise<void> {
   let sent = 0
   return async (client) => {
     const count = ++sent
@@ -67,7 +71,8 @@ export function createTurns(handler: Handler): (client: Client) => Promise<void>
       role: 'user',
       parts: [{ type: 'text', text: 'go' }],
     }
-    const results = await clients[client](handler, `bench-${process.pid}-${count}`, message)
+    const thread = `bench-${process.pid}-${count % mostThreads}`
+    const results = await clients[client](handler, thread, message)
     if (results !== calls) throw new Error(`not the whole turn: ${results} results`)
   }
 }

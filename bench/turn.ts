@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startPostgres } from '../test/support/postgres-server.ts'
 import { measure, median, ms, printTable, type Row } from './measure.ts'
@@ -8,9 +9,16 @@ import { calls, flushes } from './turn-script.ts'
 import type { Client } from './turn-work.ts'
 
 const rounds = 60
-const warmUps = 30
+/**
+ * Turns of a process that do not count. A server has done thousands: the compiler is done with `streamText` after about a hundred
+ * turns and with Holdfast, which has more code for one, after about three hundred.
+ */
+const warmUps = 300
 /** At the pace of a quick model: no two deltas of a turn can share a commit by coming together. */
 const paceMs = 5
+
+/** Another checkout of this project, whose code does the same turns beside this one's. @default none */
+const otherCheckout = process.env['HOLDFAST_BENCH_OTHER']
 
 interface Bars {
   readonly alone: number
@@ -51,10 +59,11 @@ async function start(
   kind: TurnSystem,
   engine: string,
   env: NodeJS.ProcessEnv,
-  pace = 0,
+  { pace = 0, checkout = fileURLToPath(new URL('..', import.meta.url)) } = {},
 ): Promise<System> {
-  const file = fileURLToPath(new URL('turn-process.ts', import.meta.url))
+  const file = resolve(checkout, 'bench/turn-process.ts')
   const child: ChildProcess = fork(file, [kind, engine, String(pace)], {
+    cwd: checkout,
     env: { ...process.env, ...env },
   })
   await once(child, 'message')
@@ -81,8 +90,12 @@ async function benchAlone(
   const saving = await start('save-at-end', engine, env)
   const ours = await start('holdfast', engine, env)
   const disk = await start('flushes', engine, env)
+  const other =
+    otherCheckout === undefined
+      ? null
+      : await start('holdfast', engine, env, { checkout: otherCheckout })
   let commits = 0
-  const take = async (systemsUnderTest: readonly (readonly [System, Client])[]) => {
+  const measureAll = async (systemsUnderTest: readonly (readonly [System, Client])[]) => {
     const runs = systemsUnderTest.map(([system, client]) => ({
       name: client,
       async run() {
@@ -93,24 +106,26 @@ async function benchAlone(
     }))
     return (await measure(runs, rounds, warmUps)).map(({ medianMs }) => medianMs)
   }
-  const [floor = 0, atEnd = 0, durable = 0, flushed = 0] = await take([
+  const [floor = 0, atEnd = 0, durable = 0, flushed = 0, otherMs = 0] = await measureAll([
     [bare, 'client'],
     [saving, 'client'],
     [ours, 'client'],
     [disk, 'bytes'],
+    ...(other === null ? [] : [[other, 'client'] as const]),
   ])
-  const [floorBytes = 0, durableBytes = 0] = await take([
+  const [floorBytes = 0, durableBytes = 0] = await measureAll([
     [bare, 'bytes'],
     [ours, 'bytes'],
   ])
   // Both are new: a process that has done hundreds of turns has more of its code compiled than one that begins.
   const untraced = await start('holdfast', engine, env)
   const traced = await start('traced', engine, env)
-  const [plain = 0, withTraces = 0] = await take([
+  const [plain = 0, withTraces = 0] = await measureAll([
     [untraced, 'client'],
     [traced, 'client'],
   ])
   for (const system of [bare, saving, ours, untraced, traced, disk]) await system.close()
+  await other?.close()
   return [
     { what: `${engine}: bare streamText, nothing stored`, measured: ms(floor) },
     {
@@ -124,6 +139,15 @@ async function benchAlone(
       ratio: durable / floor,
       bar,
     },
+    ...(other === null
+      ? []
+      : [
+          {
+            what: `${engine}: the same with the code of the other checkout`,
+            measured: ms(otherMs),
+            ratio: otherMs / floor,
+          },
+        ]),
     {
       what: `${engine}: the same with traces, against without`,
       measured: `${ms(withTraces)} (${ms(plain)})`,
@@ -156,27 +180,43 @@ async function benchTogether(
   pace: number,
   bar?: number,
 ): Promise<readonly Row[]> {
-  const bare = await start('bare', engine, env, pace)
-  const ours = await start('holdfast', engine, env, pace)
+  const bare = await start('bare', engine, env, { pace })
+  const ours = await start('holdfast', engine, env, { pace })
+  const other =
+    otherCheckout === undefined
+      ? null
+      : await start('holdfast', engine, env, { pace, checkout: otherCheckout })
   const order: TurnOrder = { client: 'client', atOnce }
-  const done = { bare: [] as TurnsDone[], ours: [] as TurnsDone[] }
-  for (let round = -2; round < count; round++) {
-    const results = { bare: await bare.run(order), ours: await ours.run(order) }
+  const done = { bare: [] as TurnsDone[], ours: [] as TurnsDone[], other: [] as TurnsDone[] }
+  // At a pace the time is the model's, and three hundred turns would take minutes.
+  const warmUpRounds = pace === 0 ? Math.ceil(warmUps / atOnce) : 2
+  for (let round = -warmUpRounds; round < count; round++) {
+    const results = {
+      bare: await bare.run(order),
+      ours: await ours.run(order),
+      other: await other?.run(order),
+    }
     if (round < 0) continue
     done.bare.push(results.bare)
     done.ours.push(results.ours)
+    if (results.other !== undefined) done.other.push(results.other)
   }
   await bare.close()
   await ours.close()
+  await other?.close()
   const each = (results: readonly TurnsDone[], field: 'ms' | 'cpuMs') =>
     median(results.map((result) => result[field])) / atOnce
   const what = `${engine}: ${atOnce} at once${pace === 0 ? '' : `, a delta every ${pace} ms`}`
-  const compare = (field: 'ms' | 'cpuMs') => ({
-    measured: `${ms(each(done.ours, field))} (${ms(each(done.bare, field))})`,
-    ratio: each(done.ours, field) / each(done.bare, field),
+  const compare = (results: readonly TurnsDone[], field: 'ms' | 'cpuMs') => ({
+    measured: `${ms(each(results, field))} (${ms(each(done.bare, field))})`,
+    ratio: each(results, field) / each(done.bare, field),
   })
+  const rowsOf = (results: readonly TurnsDone[], how: string, bars: Pick<Row, 'bar'>) => [
+    { what: `${what}, time per turn${how}`, ...compare(results, 'ms'), ...bars },
+    { what: `${what}, CPU per turn${how}`, ...compare(results, 'cpuMs') },
+  ]
   return [
-    { what: `${what}, time per turn`, ...compare('ms'), ...(bar === undefined ? {} : { bar }) },
-    { what: `${what}, CPU per turn`, ...compare('cpuMs') },
+    ...rowsOf(done.ours, '', bar === undefined ? {} : { bar }),
+    ...(other === null ? [] : rowsOf(done.other, ', other checkout', {})),
   ]
 }

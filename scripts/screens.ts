@@ -4,7 +4,7 @@ import type { AppServer } from '../test/support/app-server.ts'
 
 type Screen = (page: Page, server: AppServer) => Promise<void>
 
-async function ask(page: Page, text: string): Promise<void> {
+async function sendMessage(page: Page, text: string): Promise<void> {
   await page.getByRole('textbox', { name: /message/i }).fill(text)
   await page.keyboard.press('Enter')
 }
@@ -23,12 +23,12 @@ async function atRest(page: Page): Promise<void> {
   )
 }
 
-const asking =
+const conversation =
   (...texts: readonly string[]): Screen =>
   async (page, server) => {
     await page.goto(server.url)
     for (const [index, text] of texts.entries()) {
-      await ask(page, text)
+      await sendMessage(page, text)
       await ended(page, index + 1)
     }
   }
@@ -36,7 +36,7 @@ const asking =
 /** A message while a turn runs: it is there when it waits for its own. */
 async function queue(page: Page, ...texts: readonly string[]): Promise<void> {
   for (const text of texts) {
-    await ask(page, text)
+    await sendMessage(page, text)
     await page.locator('.hf-queue li').getByText(text).waitFor()
   }
 }
@@ -80,25 +80,25 @@ export const screens = {
     await page.goto(server.url)
     await page.locator('.app-empty').waitFor()
   },
-  weather: asking('What is the weather in Paris?'),
+  weather: conversation('What is the weather in Paris?'),
   opened: async (page, server) => {
-    await asking('Search my notes for coffee')(page, server)
+    await conversation('Search my notes for coffee')(page, server)
     await page.locator('.hf-widget-toggle').click()
     await page.getByRole('button', { name: 'Timeline' }).click()
   },
-  cards: asking('What is the time in Tokyo and weather there?', 'Stock ACME'),
-  afl: asking('AFL code for a moving average'),
-  failed: asking('Fail tool', 'Provider error please'),
-  many: asking('Call 12 tools'),
-  long: asking('Write a long answer'),
+  cards: conversation('What is the time in Tokyo and weather there?', 'Stock ACME'),
+  afl: conversation('AFL code for a moving average'),
+  failed: conversation('Fail tool', 'Provider error please'),
+  many: conversation('Call 12 tools'),
+  long: conversation('Write a long answer'),
   approval: async (page, server) => {
     await page.goto(server.url)
-    await ask(page, 'Delete notes Meeting and Ideas')
+    await sendMessage(page, 'Delete notes Meeting and Ideas')
     await page.locator('.hf-approval').nth(1).waitFor()
   },
   unknown: async (page, server) => {
     await page.goto(server.url)
-    await ask(page, 'Charge card')
+    await sendMessage(page, 'Charge card')
     await page.locator('[data-call-state=running], .hf-look-working').first().waitFor()
     await server.kill()
     await server.restart()
@@ -106,37 +106,37 @@ export const screens = {
   },
   working: async (page, server) => {
     await page.goto(server.url)
-    await ask(page, 'Slow tool 30')
+    await sendMessage(page, 'Slow tool 30')
     await page.locator('.hf-widget-text').getByText('Slow tool…').waitFor()
   },
   stopped: async (page, server) => {
     await page.goto(server.url)
-    await ask(page, 'Slow tool 30')
+    await sendMessage(page, 'Slow tool 30')
     await page.locator('.hf-widget-text').getByText('Slow tool…').waitFor()
     await page.getByRole('button', { name: 'Stop' }).click()
     await page.locator('[data-ending=stopped]').waitFor()
   },
   decided: async (page, server) => {
     await page.goto(server.url)
-    await ask(page, 'Delete notes A, B and C')
+    await sendMessage(page, 'Delete notes A, B and C')
     await page.getByRole('button', { name: 'Reject all 3' }).click()
     await ended(page, 1)
   },
   editing: async (page, server) => {
-    await asking('What is the weather in Paris?')(page, server)
+    await conversation('What is the weather in Paris?')(page, server)
     await page.getByRole('button', { name: 'Edit' }).focus()
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Save and send' }).waitFor()
   },
   loading: async (page, server) => {
-    await asking('Stock ACME')(page, server)
+    await conversation('Stock ACME')(page, server)
     await page.route('**/messages?*', () => {})
     await page.reload()
     await page.locator('.hf-loading').waitFor()
     await atRest(page)
   },
   offline: async (page, server) => {
-    await asking('What is the weather in Paris?')(page, server)
+    await conversation('What is the weather in Paris?')(page, server)
     await page.context().setOffline(true)
     await page.getByText('You are offline').waitFor()
     await atRest(page)
@@ -144,7 +144,7 @@ export const screens = {
   unsent: async (page, server) => {
     await page.goto(server.url)
     await page.route('**/api/chat', (route) => route.abort())
-    await ask(page, 'What is the weather in Paris?')
+    await sendMessage(page, 'What is the weather in Paris?')
     await page.getByText('Not sent.').waitFor()
   },
   missing: async (page, server) => {
@@ -161,20 +161,20 @@ export const screens = {
   mirrored: async (page, server) => {
     await page.goto(server.url)
     await mirror(page)
-    await ask(page, 'ما هو الطقس؟ weather in Paris')
+    await sendMessage(page, 'ما هو الطقس؟ weather in Paris')
     await ended(page, 1)
-    await ask(page, 'Search my notes for coffee')
+    await sendMessage(page, 'Search my notes for coffee')
     await ended(page, 2)
     await page.locator('.hf-widget-toggle').last().click()
     await page.getByRole('button', { name: 'Timeline' }).click()
   },
   drawer: async (page, server) => {
-    await asking('Stock ACME')(page, server)
+    await conversation('Stock ACME')(page, server)
     await showList(page)
   },
   queue: async (page, server) => {
     await page.goto(server.url)
-    await ask(page, 'Slow tool 600')
+    await sendMessage(page, 'Slow tool 600')
     await page.locator('.hf-widget-text').getByText('Slow tool…').waitFor()
     const long =
       'And in Rome, Oslo, Bonn, Vienna and San Francisco, if that is not too much to ask?'
@@ -194,7 +194,7 @@ export const screens = {
   },
   steering: async (page, server) => {
     await page.goto(server.url)
-    await ask(page, 'Slow tool 2')
+    await sendMessage(page, 'Slow tool 2')
     await page.locator('.hf-widget-text').getByText('Slow tool…').waitFor()
     await page.getByRole('textbox', { name: /message/i }).fill('Weather in Oslo instead')
     await page.keyboard.press('Control+Enter')
@@ -202,7 +202,7 @@ export const screens = {
     await ended(page, 1)
   },
   versions: async (page, server) => {
-    await asking('Charge card')(page, server)
+    await conversation('Charge card')(page, server)
     await edit(page, 'What is the weather in Oslo?')
     await ended(page, 1)
     await page.getByText('These stay done').waitFor()
@@ -221,47 +221,47 @@ export const screens = {
   picker: async (page, server) => {
     await page.goto(server.url)
     await page.getByRole('combobox', { name: 'Model' }).selectOption('demo-terse')
-    await ask(page, 'Hello there')
+    await sendMessage(page, 'Hello there')
     await ended(page, 1)
     await page.locator('.hf-turn-model').waitFor()
   },
   search: async (page, server) => {
-    await asking('I like rhubarb pie', 'What is the weather in Paris?')(page, server)
+    await conversation('I like rhubarb pie', 'What is the weather in Paris?')(page, server)
     await showList(page)
     await page.getByRole('searchbox').fill('rhubarb')
     await page.locator('.app-found mark').first().waitFor()
   },
   writing: async (page, server) => {
     await page.goto(server.url)
-    await ask(page, 'Write a note about green tea')
+    await sendMessage(page, 'Write a note about green tea')
     await page.locator('.card-written').getByText('What is known').waitFor()
   },
-  written: asking('Write a note about green tea'),
+  written: conversation('Write a note about green tea'),
   progress: async (page, server) => {
     await page.goto(server.url)
-    await ask(page, 'Slow tool 12')
+    await sendMessage(page, 'Slow tool 12')
     await page.locator('.hf-progress-words').getByText('4 of 12').waitFor()
   },
   grouped: async (page, server) => {
-    await asking('Call 12 tools, one fails')(page, server)
+    await conversation('Call 12 tools, one fails')(page, server)
     await page.locator('.hf-widget-toggle').click()
     await page.locator('.hf-call-group').waitFor()
   },
   'mirrored-queue': async (page, server) => {
     await page.goto(server.url)
     await mirror(page)
-    await ask(page, 'Call 8 tools, one fails, then wait 600')
+    await sendMessage(page, 'Call 8 tools, one fails, then wait 600')
     await page.locator('.hf-widget-toggle').click()
     await page.locator('.hf-call .hf-progress-words').getByText('1 of 600').waitFor()
     await queue(page, 'ما هو الطقس؟', 'Stock ACME')
   },
   rating: async (page, server) => {
-    await asking('Hello there')(page, server)
+    await conversation('Hello there')(page, server)
     await page.getByRole('button', { name: 'Bad answer' }).click()
     await page.locator('.hf-feedback-form').waitFor()
   },
   sharing: async (page, server) => {
-    await asking('What is the weather in Paris?')(page, server)
+    await conversation('What is the weather in Paris?')(page, server)
     await page.getByRole('button', { name: 'Share this conversation' }).click()
     await page.getByRole('button', { name: 'Create a link' }).click()
     await page.locator('.app-links a').waitFor()
@@ -272,7 +272,7 @@ export const screens = {
     await page.locator('.card-weather').waitFor()
   },
   forked: async (page, server) => {
-    await asking('What is the weather in Paris?')(page, server)
+    await conversation('What is the weather in Paris?')(page, server)
     await page.getByRole('button', { name: 'Fork' }).last().click()
     await page.locator('.app-forked').waitFor()
   },
@@ -285,7 +285,7 @@ export const screens = {
     await page.locator('.hf-attachment[data-state=failed]').waitFor()
   },
   reconnecting: async (page, server) => {
-    await asking('What is the weather in Paris?')(page, server)
+    await conversation('What is the weather in Paris?')(page, server)
     await page.route('**/events?*', (route) => route.abort())
     await page.reload()
     await page.getByText('Reconnecting…').waitFor()
@@ -293,7 +293,7 @@ export const screens = {
   },
   /** A version, an approval, progress and what waits, all in one: the picture of the README. */
   conversation: async (page, server) => {
-    await asking('What is the weather in Paris?')(page, server)
+    await conversation('What is the weather in Paris?')(page, server)
     await edit(page, 'Delete note Travel while the slow tool runs for 30')
     await page.locator('.hf-approval').waitFor()
     await queue(page, 'And what is the weather in Vienna?', 'Then search my notes for coffee')

@@ -6,10 +6,10 @@
 const version = typeof process === 'undefined' ? undefined : process.versions?.node
 const [major = 0, minor = 0] = (version ?? '').split('.').map(Number)
 
-// A browser, and whatever else is not Node, is not asked.
+// A browser, and everything else that is not Node, has no version and passes.
 if (version !== undefined && (major < 22 || (major === 22 && minor < 13))) {
   const error = new Error(`Holdfast needs Node 22.13 or newer; this is Node ${version}.`)
-  // The sentence says it all; where it was thrown helps nobody.
+  // Without the stack: the message is complete, and the place in this file helps nobody.
   error.stack = String(error)
   throw error
 }

@@ -57,6 +57,7 @@ export type { CallScope, TurnPlace } from './engine/call-scope.ts'
 export type { ToolOutput, ToolOutputResult } from './engine/calls/add-tool-outputs.ts'
 export { type Clock, systemClock } from './engine/clock.ts'
 export { combineHooks } from './engine/telemetry/combine-hooks.ts'
+export { logFailures } from './engine/telemetry/log-failures.ts'
 export { createHoldfast, type Holdfast } from './engine/create-holdfast.ts'
 export {
   type CheckCounts,
@@ -67,6 +68,7 @@ export {
 export type { Problem, ProblemKind } from './audit/problem.ts'
 export type {
   ClientToolOutput,
+  DecideRequest,
   OldDecision,
   OldResolution,
   OldToolOutput,
@@ -213,7 +215,6 @@ export type {
 export type { ThreadPlace } from './core/thread-place.ts'
 export type { FinishReason, Usage } from './core/usage.ts'
 export type { CallSettings } from './engine/model/call-model.ts'
-export type { DecideRequest } from './engine/create-holdfast.ts'
 export type { OfTurn, TurnStart } from './engine/telemetry/hooks.ts'
 export type { FollowedPlace, ReadGate } from './engine/follow/hub.ts'
 export { pageFormats } from './engine/threads/message-page.ts'
@@ -240,7 +241,7 @@ export type {
   ToolCallToJudge,
   Toolbox,
 } from './engine/agent/tool-policy.ts'
-export type { LegacyFormat } from './import/detect-format.ts'
+export type { LegacyFormat } from './import/old-shapes.ts'
 export type { Failed as ImportFailure, Mended as ImportMend } from './import/old-message.ts'
 export type {
   AuditCall,

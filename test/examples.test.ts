@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { type Chunk, readChunks } from '../src/testing/http-rules/chat-talk.ts'
+import { type Chunk, readChunks } from '../src/testing/http-rules/chat-requests.ts'
 
 type Handler = (request: Request) => Response | Promise<Response>
 
@@ -89,7 +89,7 @@ describe('examples/hono', () => {
 })
 
 describe('examples/minimal-node', () => {
-  it('starts, answers, and stops when it is told to', async () => {
+  it('starts, answers, and stops on a signal', async () => {
     const file = join(import.meta.dirname, '../examples/minimal-node/server.ts')
     const child = spawn(process.execPath, ['--conditions=holdfast-source', file], {
       env: { PATH: process.env['PATH'], PORT: '0', HOLDFAST_DB: join(folder, 'node.db') },

@@ -7,7 +7,7 @@ interface Option {
   readonly name: string
   readonly isOptional: boolean
   /** What an editor shows when somebody points at it. */
-  readonly says: string
+  readonly comment: string
 }
 
 /** What people can import: everything else is nobody's to set. */
@@ -37,7 +37,7 @@ function readOptions(): ReadonlyMap<string, readonly Option[]> {
           `${path}: ${id.name}`,
           body.body.flatMap((member) =>
             member.type === 'TSPropertySignature' && member.key.type === 'Identifier'
-              ? [{ name: member.key.name, isOptional: member.optional, says: before(member) }]
+              ? [{ name: member.key.name, isOptional: member.optional, comment: before(member) }]
               : [],
           ),
         )
@@ -51,7 +51,10 @@ it('[CF1 OP5] every option says in its TSDoc what it does, and what holds withou
   const options = readOptions()
   const silent = [...options].flatMap(([where, list]) =>
     list
-      .filter(({ says, isOptional }) => says === '' || (isOptional && !says.includes('@default')))
+      .filter(
+        ({ comment, isOptional }) =>
+          comment === '' || (isOptional && !comment.includes('@default')),
+      )
       .map(({ name }) => `${where}.${name}`),
   )
   expect(options.size).toBeGreaterThan(20)

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { createHoldfast, memory, parseOwnerId, parseThreadId } from 'holdfast'
 import { createHandler } from 'holdfast/server'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { readChunks } from '../src/testing/http-rules/chat-talk.ts'
+import { readChunks } from '../src/testing/http-rules/chat-requests.ts'
 
 const folder = new URL('../examples/own-loop/', import.meta.url)
 const guide = readFileSync(new URL('../docs/guides/own-loop.md', import.meta.url), 'utf8')
@@ -14,6 +14,14 @@ const post = (body: object, url = 'http://localhost/api/chat') =>
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
+  })
+
+const streamOf = (parts: readonly object[]) =>
+  new ReadableStream<object>({
+    start(controller) {
+      for (const part of parts) controller.enqueue(part)
+      controller.close()
+    },
   })
 
 describe('docs/guides/own-loop.md', () => {
@@ -54,6 +62,42 @@ describe('examples/own-loop', () => {
         { type: 'text', text: 'It is gone.' },
       ],
     })
+  })
+
+  it('[HT2 AP9] continues no turn of another owner, and stores no decision on its calls', async () => {
+    const holdfast = createHoldfast({ store: memory() })
+    onTestFinished(() => holdfast.close())
+    const call = { toolCallId: 'c1', toolName: 'pay', input: {} }
+    const parts = [
+      { type: 'start-step' },
+      { type: 'tool-input-available', ...call },
+      { type: 'tool-approval-request', approvalId: 'a1', toolCallId: 'c1' },
+      { type: 'finish-step' },
+      { type: 'finish' },
+    ]
+    const threadId = 'of-ana'
+    const first = await holdfast.record(streamOf(parts), {
+      threadId,
+      message: { id: 'u1', parts: [{ type: 'text', text: 'Pay' }] },
+      create: { ownerId: 'ana' },
+    })
+    if (first.kind !== 'recording') throw new Error(first.kind)
+    await first.done
+    const approval = { id: 'a1', approved: true }
+    const part = { type: 'tool-pay', state: 'approval-responded', ...call, approval }
+    const message = { id: first.turnId, role: 'assistant', parts: [part] }
+    const asked = { threadId, continue: first.turnId, message }
+    const read = async () => (await holdfast.messages(threadId, { format: 'chat' }))?.results
+    const before = await read()
+    const none = () => streamOf([])
+    const refused = await holdfast.record(none(), { ...asked, ownerId: 'ben', by: 'ben' })
+    expect(refused.kind).toBe('no-thread')
+    expect(refused.toResponse().status).toBe(404)
+    expect(await read()).toEqual(before)
+    const taken = await holdfast.record(none(), { ...asked, ownerId: 'ana', by: 'ana' })
+    expect(taken.kind).toBe('recording')
+    await holdfast.settled()
+    expect((await read())?.[0]?.toolCalls).toMatchObject([{ validated: 'accepted' }])
   })
 
   it('[RS4] stands before an old backend, and passes its tenant on', async () => {

@@ -8,7 +8,7 @@ type Access = 'asking' | 'open' | 'closed' | 'wrong'
 export function TokenGate({ children }: { readonly children: ReactNode }): ReactNode {
   const [access, setAccess] = useState<Access>('asking')
   const [token, setToken] = useState('')
-  const ask = (closed: 'closed' | 'wrong') => {
+  const checkAccess = (closed: 'closed' | 'wrong') => {
     createApi({ headers: tokenHeaders })
       .get('/api/threads?limit=1')
       .then(() => setAccess('open'))
@@ -18,7 +18,7 @@ export function TokenGate({ children }: { readonly children: ReactNode }): React
       )
   }
   const field = useRef<HTMLInputElement>(null)
-  useEffect(() => ask('closed'), [])
+  useEffect(() => checkAccess('closed'), [])
   // There is nothing else to do here, and after a wrong token nothing else to mend.
   useEffect(() => {
     field.current?.focus()
@@ -33,7 +33,7 @@ export function TokenGate({ children }: { readonly children: ReactNode }): React
         onSubmit={(event) => {
           event.preventDefault()
           writeToken(token.trim())
-          ask('wrong')
+          checkAccess('wrong')
         }}
       >
         <h1>This server wants a token</h1>

@@ -36,6 +36,7 @@ const answer = (messages: ModelMessage[]) =>
   })
 
 export async function POST(request: Request): Promise<Response> {
+  const ownerId = 'user-1' // whoever your app has signed in
   const { id: threadId, messages } = (await request.json()) as { id: string; messages: UIMessage[] }
   const last = messages.at(-1)
   if (last === undefined) return new Response('no message', { status: 400 })
@@ -44,14 +45,14 @@ export async function POST(request: Request): Promise<Response> {
     stream,
     last.role === 'assistant'
       ? // The client sends the assistant's message back with its answer to an approval.
-        { threadId, continue: last.id, message: last, by: 'user-1' }
+        { threadId, ownerId, continue: last.id, message: last, by: ownerId }
       : {
           threadId,
           message: {
             id: last.id,
             parts: last.parts.flatMap((part) => (part.type === 'text' ? [part] : [])),
           },
-          create: { ownerId: 'user-1', title: 'A chat' },
+          create: { ownerId, title: 'A chat' },
         },
   )
   return recording.toResponse({ sdk: 7 })

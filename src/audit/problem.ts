@@ -44,7 +44,9 @@ export interface Problem {
   readonly callId?: CallId
   readonly seq?: Seq
   readonly fileId?: FileId
+  /** What is wrong, for people. */
   readonly what: string
+  /** What `repair` does about it. */
   readonly mend: Mend
 }
 

@@ -5,7 +5,7 @@ import type { HandlerOptions } from '../server/handler-options.ts'
 /** The default export of a config file (`holdfast serve --config FILE`). Everything is optional. */
 export interface HoldfastConfig
   extends
-    Omit<HoldfastOptions, 'store' | 'model' | 'hooks' | 'clock' | 'newId' | 'holder'>,
+    Omit<HoldfastOptions, 'store' | 'model' | 'clock' | 'newId' | 'holder'>,
     Pick<HandlerOptions, 'authenticate' | 'allowedOrigins' | 'limits' | 'sharing' | 'trustProxy'> {
   /** Any AI SDK model. HOLDFAST_MODEL takes precedence; with an `agent` neither is used. @default the demo model */
   readonly model?: LanguageModel

@@ -1,5 +1,6 @@
+import { closing } from '../engine/engine.ts'
 import type { Handler } from '../server/create-handler.ts'
-import { safetyHeaders } from '../server/safety-headers.ts'
+import { toErrorResponse } from '../server/http-error.ts'
 
 /** Wraps a handler and tracks the responses in flight. */
 export interface DrainGate {
@@ -15,12 +16,10 @@ export function createDrainGate(handler: Handler): DrainGate {
   let isShut = false
   return {
     async handler(request) {
+      // A load balancer that asks is to send its requests elsewhere.
+      const isProbe = new URL(request.url).pathname === '/api/ready'
+      if (isShut && (isProbe || request.method !== 'GET')) return toErrorResponse(closing())
       if (request.method === 'GET') return handler(request)
-      if (isShut) {
-        const error = { code: 'closing', message: 'This server is closing. Try again in a moment.' }
-        const headers = { ...safetyHeaders, 'retry-after': '1' }
-        return Response.json({ error }, { status: 503, headers })
-      }
       // The listener aborts the request when its response has been sent, or when the client has disconnected.
       const answered = new Promise<void>((resolve) => {
         request.signal.addEventListener('abort', () => resolve())

@@ -15,11 +15,10 @@ import { parseArguments, parseChoice } from './parse-arguments.ts'
 import { createProgress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
 import { count, oneLine } from './format-text.ts'
-
-const formats = ['auto', 'ui', 'vercel', 'tools-used', 'commentary', 'entities'] as const
+import { importFormats } from '../import/old-shapes.ts'
 
 export const importCommand: Command = {
-  help: `holdfast import FILE [--format ${formats.join('|')}] [--db FILE|URL] [--owner ID]
+  help: `holdfast import FILE [--format ${importFormats.join('|')}] [--db FILE|URL] [--owner ID]
                 [--thread ID] [--dry-run]
 
 Reads JSON or JSONL ("-" is the standard input): threads, messages of one thread, or pages of a list
@@ -48,7 +47,7 @@ async function run({ args, env, terminal, streams }: CommandContext): Promise<Ex
   if (file === undefined || more.length > 0) {
     throw new CliError('Name one file to import: `holdfast import FILE`.')
   }
-  const format = parseChoice('--format', values.format, formats) ?? 'auto'
+  const format = parseChoice('--format', values.format, importFormats) ?? 'auto'
   const threadId = values.thread === undefined ? undefined : parseThreadId(values.thread)
   const size = file === '-' ? undefined : (await stat(file)).size
   const progress = createProgress(terminal)

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { checkOptions } from '../core/check-options.ts'
+import { callback, checkOptions, type OptionTable } from '../core/check-options.ts'
 import { CliError } from './cli-error.ts'
-import { configRules } from './config-rules.ts'
 import type { HoldfastConfig } from './config.ts'
+import { holdfastRules } from '../engine/options/option-rules.ts'
+import { handlerRules } from '../server/option-rules.ts'
 
 export async function loadConfig(file: string | undefined): Promise<HoldfastConfig> {
   if (file === undefined) return {}
@@ -24,4 +25,27 @@ async function importFile(file: string): Promise<{ readonly default?: unknown }>
     const { message } = error as Error
     throw new CliError(`${file} could not be loaded: ${message}`, { cause: error })
   }
+}
+
+const {
+  store: _store,
+  clock: _clock,
+  newId: _newId,
+  holder: _holder,
+  model,
+  ...engine
+} = holdfastRules
+const { authenticate, allowedOrigins, limits, sharing, trustProxy } = handlerRules
+
+/** The rules of a config file: the options of `createHoldfast` and `createHandler` that a file can contain. */
+const configRules: OptionTable<HoldfastConfig> = {
+  ...engine,
+  model: { ...model, default: 'HOLDFAST_MODEL, or the demo' },
+  hooks: callback('none, beside the log of the server'),
+  authenticate,
+  allowedOrigins,
+  limits,
+  sharing,
+  trustProxy,
+  pages: callback('there are none'),
 }

@@ -1,5 +1,7 @@
+import { spawn } from 'node:child_process'
 import { systemClock, wait } from '../engine/clock.ts'
 import { createHoldfast } from '../engine/create-holdfast.ts'
+import { combineHooks } from '../engine/telemetry/combine-hooks.ts'
 import { createHandler, type Handler } from '../server/create-handler.ts'
 import type { ListenOptions } from '../server/listen-options.ts'
 import { listen, type Listening } from '../server/node-listener.ts'
@@ -11,11 +13,9 @@ import type { Command, CommandContext, ExitCode } from './command.ts'
 import type { HoldfastConfig } from './config.ts'
 import { loadConfig } from './load-config.ts'
 import { findSilentServer, loadModel } from './load-model.ts'
-import { openBrowser } from './open-browser.ts'
 import { openStore } from './open-store.ts'
 import { parseArguments, parseChoice, parseNumber, refusePositionals } from './parse-arguments.ts'
 import { createServeLog, logKinds } from './serve-log.ts'
-import { waitForSignal } from './wait-for-signal.ts'
 
 export const serveCommand: Command = {
   help: `holdfast serve [--port 8787] [--host 127.0.0.1] [--db FILE|URL] [--config FILE] [--open]
@@ -85,7 +85,7 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
     ...engine,
     ...(model === undefined ? {} : { model }),
     store,
-    hooks: log.event,
+    hooks: combineHooks(log.event, engine.hooks),
   })
   const handler = createHandler(holdfast, {
     log: log.request,
@@ -149,4 +149,31 @@ async function start(handler: Handler, options: ListenOptions): Promise<Listenin
         throw error
     }
   }
+}
+
+const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {
+  darwin: ['open'],
+  win32: ['cmd', '/c', 'start', ''],
+}
+
+/** Best effort: the address has been printed, and not every machine has a browser. */
+function openBrowser(url: string): void {
+  const [file = 'xdg-open', ...args] = openers[process.platform] ?? ['xdg-open']
+  const opener = spawn(file, [...args, url], { stdio: 'ignore', detached: true })
+  opener.on('error', () => {})
+  opener.unref()
+}
+
+/** Resolves with the first signal to stop. The second one ends the process at once. */
+function waitForSignal(onSecond: (signal: NodeJS.Signals) => never): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let isStopping = false
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.on(signal, () => {
+        if (isStopping) onSecond(signal)
+        isStopping = true
+        resolve(signal)
+      })
+    }
+  })
 }

@@ -50,7 +50,7 @@ describe('an answer', () => {
     expect(await read(await transport.sendMessages({ ...sending, trigger }))).toEqual(expected)
     expect(await read(await transport.reconnectToStream({ chatId: 't' }))).toEqual(expected)
     const again = 'GET /api/chat/t/stream?message=m+1'
-    expect(server.taken()).toEqual([
+    expect(server.drainRequests()).toEqual([
       ...['POST /api/chat', again],
       ...['POST /api/chat', again],
       ...['GET /api/chat/t/stream', again],
@@ -58,7 +58,7 @@ describe('an answer', () => {
     expect(new Set(server.requests.map(({ headers }) => headers['a']))).toEqual(new Set(['own']))
     const silent = open(() => eventStream(''))
     expect(await read(await silent.transport.sendMessages({ ...sending, trigger }))).toEqual([])
-    expect(silent.server.taken()).toEqual(['POST /api/chat'])
+    expect(silent.server.drainRequests()).toEqual(['POST /api/chat'])
   })
 
   it.each<readonly [string, Answer, string]>([
@@ -92,7 +92,7 @@ it('[RS3] resumes what was left out of the page, and a chat without messages is 
   expect(await transport.load('t')).toEqual([{ id: 'a' }, { id: 'b' }])
   expect(await transport.reconnectToStream({ chatId: 't' })).toBeNull()
   expect(await transport.reconnectToStream({ chatId: 't' })).toBeNull()
-  expect(server.taken()).toEqual([
+  expect(server.drainRequests()).toEqual([
     'GET /messages?live=exclude&limit=50',
     'GET /api/chat/t/stream?message=m+1',
     'GET /api/chat/t/stream',
@@ -115,5 +115,8 @@ it('[RS3] begins with a page that a server component has read, and resumes what 
   expect(transport.loadPage('t', { results })).toHaveLength(2)
   await transport.reconnectToStream({ chatId: 't' })
   expect(transport.loadPage('t', null)).toEqual([])
-  expect(server.taken()).toEqual(['GET /api/chat/t/stream?message=m1', 'GET /api/chat/t/stream'])
+  expect(server.drainRequests()).toEqual([
+    'GET /api/chat/t/stream?message=m1',
+    'GET /api/chat/t/stream',
+  ])
 })

@@ -32,7 +32,7 @@ const clients: Readonly<Record<string, Asking>> = {
 
 it.each(Object.entries(clients))(
   '[OP5d] %s asks under the base path, however it and the address are written',
-  async (_, ask) => {
+  async (_, load) => {
     for (const [baseUrl, basePath, root] of [
       [undefined, undefined, '/api/'],
       [undefined, '/', '/api/'],
@@ -52,7 +52,7 @@ it.each(Object.entries(clients))(
           return new Promise(() => {})
         },
       }
-      void ask(options)
+      void load(options)
       const requested = await promise
       expect(requested.slice(0, root.length)).toBe(root)
     }

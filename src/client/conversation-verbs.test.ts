@@ -5,7 +5,7 @@ import {
   eventStream,
   refusal,
   retired,
-  said,
+  messageAdded,
 } from '../../test/support/scripted-server.ts'
 import type { NewEvent } from '../core/event.ts'
 import { parseMessageId } from '../core/ids.ts'
@@ -35,13 +35,13 @@ const withdrawn = (id: string): NewEvent => ({
 })
 
 async function open() {
-  const server = createScriptedServer(said('a'), said('b'))
+  const server = createScriptedServer(messageAdded('a'), messageAdded('b'))
   let ids = 0
   const newId = () => `new-${++ids}`
   const client = createThreadClient({ ...server.options, threadId: 't', newId })
   client.subscribe(() => {})
   await settled()
-  server.taken()
+  server.drainRequests()
   const lastRequest = () => server.requests.slice(-1).map(({ line, body }) => ({ line, body }))
   const shown = () => client.getSnapshot().messages.map(({ id }) => id as string)
   const pending = () => client.getSnapshot().pending.map(({ id, state }) => `${id} ${state}`)
@@ -89,7 +89,7 @@ describe('a queued input', () => {
     expect(pending()).toEqual(['new-1 sending'])
     await happen(queued('new-1'))
     expect([pending(), queue(), shown()]).toEqual([[], ['new-1 new-1 queue'], ['a', 'b']])
-    await happen(said('new-1'))
+    await happen(messageAdded('new-1'))
     expect([pending(), queue(), shown()]).toEqual([[], [], ['a', 'b', 'new-1']])
   })
 
@@ -106,7 +106,7 @@ describe('a queued input', () => {
   })
 
   it('[IN2] comes with the page, for a client that loads later', async () => {
-    const server = createScriptedServer(said('a'))
+    const server = createScriptedServer(messageAdded('a'))
     const input = { id: 'x', text: 'x', parts: hi, mode: 'queue', held: true }
     server.on(/messages/, () =>
       Response.json({
@@ -163,7 +163,7 @@ describe('versions and forks', () => {
     const { server, client, lastRequest, shown } = await open()
     const effects = [{ toolCallId: 'c', toolName: 'charge_card' }]
     server.on(/show/, () => {
-      server.store(retired('b'), said('b2'))
+      server.store(retired('b'), messageAdded('b2'))
       return Response.json({ messageId: 'b2', effects, seq: 4 })
     })
     expect(await client.show('b2')).toEqual({ messageId: 'b2', effects })

@@ -1,16 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { settled } from '../../test/support/scripted-clock.ts'
-import { createScriptedServer, refusal, retired, said } from '../../test/support/scripted-server.ts'
+import {
+  createScriptedServer,
+  refusal,
+  retired,
+  messageAdded,
+} from '../../test/support/scripted-server.ts'
 import { createThreadClient } from './thread-client.ts'
 import type { ThreadClientOptions } from './thread-client-options.ts'
 
 /** A client that follows a thread of two messages. */
 async function follow(options: Partial<ThreadClientOptions> = {}) {
-  const server = createScriptedServer(said('a'), said('b'))
+  const server = createScriptedServer(messageAdded('a'), messageAdded('b'))
   const client = createThreadClient({ ...server.options, threadId: 't', ...options })
   const leave = client.subscribe(() => {})
   await settled()
-  server.taken()
+  server.drainRequests()
   const ids = () => client.getSnapshot().messages.map(({ id }) => id as string)
   const status = () => client.getSnapshot().connection.status
   return { server, client, leave, ids, status }
@@ -18,7 +23,7 @@ async function follow(options: Partial<ThreadClientOptions> = {}) {
 type Following = Awaited<ReturnType<typeof follow>>
 
 const text = (frame: unknown) => `data: ${JSON.stringify(frame)}\n\n`
-const event = (seq: number, id: string) => ({ ...said(id), seq })
+const event = (seq: number, id: string) => ({ ...messageAdded(id), seq })
 const reads = ['GET ', 'GET /messages?format=ledger&results=lazy&limit=30']
 
 describe('what arrives over the connection', () => {
@@ -109,14 +114,14 @@ describe('what arrives over the connection', () => {
 
   it.each(Object.entries(cases))('[RS9] %s', async (_, { sent, shown, next }) => {
     const { server, ids, status } = await follow()
-    server.store(said('c'), said('d'))
+    server.store(messageAdded('c'), messageAdded('d'))
     await server.stream().send(sent)
     expect(status()).toBe(next === 'live' ? 'live' : 'backing-off')
     await server.clock.advance(250)
     expect(ids()).toEqual(shown)
     expect(status()).toBe('live')
     expect(server.openStreams()).toBe(1)
-    expect(server.taken()).toEqual(
+    expect(server.drainRequests()).toEqual(
       {
         live: [],
         'connects again': ['GET /events?after=2'],
@@ -131,7 +136,7 @@ describe('what arrives over the connection', () => {
     await server.stream().send(text({ after: 2, seq: 3, events: [painted] }))
     await server.stream().send(text({ after: 3, seq: 4, events: [event(4, 'd')] }))
     expect(ids()).toEqual(['a', 'b', 'd'])
-    expect(server.taken()).toEqual([])
+    expect(server.drainRequests()).toEqual([])
   })
 
   it('[RS2] shows that saving is interrupted, until it is not or another connection is open', async () => {
@@ -167,9 +172,9 @@ describe('how a connection ends', () => {
     const { server, ids, status } = following
     await end(following)
     expect(status()).toBe('backing-off')
-    server.store(said('c'))
+    server.store(messageAdded('c'))
     await server.clock.advance(250)
-    expect(server.taken()).toEqual(['GET /events?after=2'])
+    expect(server.drainRequests()).toEqual(['GET /events?after=2'])
     await server.stream().frame(server.frameAfter(2))
     expect(ids()).toEqual(['a', 'b', 'c'])
   })
@@ -179,7 +184,7 @@ describe('a thread that was created again under its id', () => {
   it('[RS9] is read again, where the server does not have the place', async () => {
     const { server, client, ids, status } = await follow()
     const before = client.getSnapshot()
-    server.makeAnew(said('new'))
+    server.makeAnew(messageAdded('new'))
     server.on(/^GET \/api\/threads\/t$/, () => Response.json({ title: 'Another' }))
     await server.stream().end()
     await server.clock.advance(250)
@@ -188,7 +193,7 @@ describe('a thread that was created again under its id', () => {
     await server.clock.advance(500)
     expect([ids(), status()]).toEqual([['new'], 'live'])
     expect(client.getSnapshot().title).toBe('Another')
-    expect(server.taken()).toEqual(['GET /events?after=2', ...reads, 'GET /events?after=1'])
+    expect(server.drainRequests()).toEqual(['GET /events?after=2', ...reads, 'GET /events?after=1'])
   })
 
   it('[RS9] is read again at intervals, where the server never has the place', async () => {
@@ -196,7 +201,7 @@ describe('a thread that was created again under its id', () => {
     server.on(/events/, () => refusal(400, 'bad-request'))
     await server.stream().end()
     await server.clock.advance(60_000)
-    const requests = server.taken().filter((line) => line.includes('/events')).length
+    const requests = server.drainRequests().filter((line) => line.includes('/events')).length
     expect(requests).toBeGreaterThan(5)
     expect(requests).toBeLessThan(15)
   })
@@ -215,7 +220,7 @@ describe('a thread that was created again under its id', () => {
     const page = Promise.withResolvers<Response>()
     server.on(/cursor=/, () => page.promise)
     const older = client.loadOlder()
-    server.makeAnew(said('new'))
+    server.makeAnew(messageAdded('new'))
     await server.stream().end()
     await server.clock.advance(1_000)
     expect(ids()).toEqual(['new'])
@@ -236,13 +241,13 @@ describe('older pages while live', () => {
       return Response.json({ results: [messageOf('a', 1)], nextCursor: null, seq: 2 })
     })
     const older = Promise.all([client.loadOlder(), client.loadOlder()])
-    server.store(said('c'))
+    server.store(messageAdded('c'))
     await server.stream().frame(server.frameAfter(2))
     expect(client.getSnapshot().isLoadingOlder).toBe(true)
     gate.resolve()
     await older
     expect(ids()).toEqual(['a', 'b', 'c'])
-    expect(server.taken()).toHaveLength(1)
+    expect(server.drainRequests()).toHaveLength(1)
     expect(client.getSnapshot()).toMatchObject({ hasOlder: false, isLoadingOlder: false })
   })
 
@@ -254,7 +259,7 @@ describe('older pages while live', () => {
       return Response.json({ results: [messageOf('a', 1)], nextCursor: null, seq: 2 })
     })
     const older = client.loadOlder()
-    server.store(retired('a'), said('c'))
+    server.store(retired('a'), messageAdded('c'))
     await server.stream().frame(server.frameAfter(2))
     gate.resolve()
     await older

@@ -5,14 +5,14 @@ import {
   eventStream,
   refusal,
   retired,
-  said,
+  messageAdded,
 } from '../../test/support/scripted-server.ts'
 import type { NewEvent } from '../core/event.ts'
 import { createThreadClient } from './thread-client.ts'
 import type { ThreadClientOptions } from './thread-client-options.ts'
 
 function open(options: Partial<ThreadClientOptions> = {}) {
-  const server = createScriptedServer(said('a'), said('b'))
+  const server = createScriptedServer(messageAdded('a'), messageAdded('b'))
   const newId = () => 'new'
   const client = createThreadClient({ ...server.options, threadId: 't', newId, ...options })
   const shown = () => client.getSnapshot().messages.map(({ id }) => id as string)
@@ -24,7 +24,7 @@ async function follow(options: Partial<ThreadClientOptions> = {}) {
   const opened = open(options)
   const leave = opened.client.subscribe(() => {})
   await settled()
-  opened.server.taken()
+  opened.server.drainRequests()
   return { ...opened, leave }
 }
 const hi = [{ type: 'text', text: 'hi' }] as const
@@ -32,7 +32,7 @@ const stored = () => eventStream('data: [DONE]\n\n')
 const shownAgain: NewEvent = { type: 'messages-shown', at: 1, places: [1] }
 const renamed: NewEvent = { type: 'thread-renamed', at: 1, title: 'Another' }
 /** Another version, shown by another page. */
-const versionShown = [retired('b'), said('b2'), shownAgain]
+const versionShown = [retired('b'), messageAdded('b2'), shownAgain]
 const message = (id: string, seq: number) => ({ role: 'user', id, seq, parts: hi, createdAt: 1 })
 const pageOf = (seq: number, ...ids: readonly string[]) =>
   Response.json({ results: ids.map((id) => message(id, seq)), nextCursor: null, seq })
@@ -51,13 +51,13 @@ describe('a connection that is replaced', () => {
 
   it('[OP6] while it is live, because an older page has another history, is opened again', async () => {
     const { server, client, shown, status } = await follow({ pageSize: 1 })
-    server.makeAnew(said('x'), said('y'))
+    server.makeAnew(messageAdded('x'), messageAdded('y'))
     const heal = server.on(/cursor=/, () => refusal(409, 'other-history'))
     await client.loadOlder()
     heal()
     await settled()
     expect([shown(), status(), server.openStreams()]).toEqual([['y'], 'live', 1])
-    server.store(said('z'))
+    server.store(messageAdded('z'))
     await server.stream().frame(server.frameAfter(2))
     expect(shown()).toEqual(['y', 'z'])
   })
@@ -80,7 +80,7 @@ describe('a connection that is replaced', () => {
     '[RS9] shows nothing more, however far a frame had come: %i steps',
     async (steps) => {
       const { server, client, leave, shown } = await follow()
-      server.store(said('c'))
+      server.store(messageAdded('c'))
       const sent = server.stream().frame(server.frameAfter(2))
       for (let step = 0; step < steps; step++) await Promise.resolve()
       leave()
@@ -113,7 +113,7 @@ describe('two reads of the newest messages', () => {
     await settled()
     expect([...new Set(seen)]).toEqual(['', 'a b2'])
     expect(client.getSnapshot()).toMatchObject({ status: 'ready', title: 'A thread' })
-    expect(server.taken().at(-1)).toBe('GET /events?after=5')
+    expect(server.drainRequests().at(-1)).toBe('GET /events?after=5')
   })
 
   it('[RS9] [VR2] one that the connection has overtaken is discarded, with the frames that do not continue it', async () => {
@@ -124,10 +124,10 @@ describe('two reads of the newest messages', () => {
     await server.stream().frame(server.frameAfter(2))
     leave()
     heal()
-    server.store(said('c'))
+    server.store(messageAdded('c'))
     client.subscribe(() => {})
     await settled()
-    server.store(said('d'))
+    server.store(messageAdded('d'))
     await server.stream().frame(server.frameAfter(6))
     expect(shown()).toEqual(['a', 'b2', 'c', 'd'])
     early.resolve(pageOf(5, 'b2', 'a'))
@@ -146,7 +146,7 @@ describe('two reads of the newest messages', () => {
     await client.show('b2')
     await server.clock.advance(250)
     expect([shown(), client.getSnapshot().title]).toEqual([['a', 'b2'], 'Another'])
-    expect(server.taken().at(-1)).toBe('GET /events?after=6')
+    expect(server.drainRequests().at(-1)).toBe('GET /events?after=6')
   })
 
   it('[RS9] [VR1] a version that is shown before anybody looks is ready when somebody does', async () => {

@@ -5,13 +5,13 @@ import {
   createScriptedServer,
   eventStream,
   refusal,
-  said,
+  messageAdded,
 } from '../../test/support/scripted-server.ts'
 import { createThreadClient } from './thread-client.ts'
 import type { ThreadClientOptions } from './thread-client-options.ts'
 
 function open(options: Partial<ThreadClientOptions> = {}) {
-  const server = createScriptedServer(said('a'), said('b'))
+  const server = createScriptedServer(messageAdded('a'), messageAdded('b'))
   const client = createThreadClient({ ...server.options, threadId: 't', ...options })
   const connection = () => client.getSnapshot().connection
   const ids = () => client.getSnapshot().messages.map(({ id }) => id as string)
@@ -21,7 +21,7 @@ async function follow(options: Partial<ThreadClientOptions> = {}) {
   const opened = open(options)
   const leave = opened.client.subscribe(() => {})
   await settled()
-  opened.server.taken()
+  opened.server.drainRequests()
   return { ...opened, leave }
 }
 
@@ -99,7 +99,7 @@ describe('a server that does not serve', () => {
     heal()
     await server.clock.advance(2_000)
     expect(connection().status).toBe('live')
-    server.store(said('c'))
+    server.store(messageAdded('c'))
     await server.stream().frame(server.frameAfter(2))
     await server.stream().break()
     expect(connection()).toEqual({ status: 'backing-off', attempt: 1, delayMs: 250 })
@@ -134,7 +134,7 @@ describe('a server that refuses', () => {
     await server.stream().end()
     await server.clock.advance(3_600_000)
     expect(connection()).toEqual({ status: 'refused', code })
-    expect(server.taken()).toEqual(['GET /events?after=2'])
+    expect(server.drainRequests()).toEqual(['GET /events?after=2'])
     expect(server.clock.timers()).toEqual([])
     // The view stays.
     expect(ids()).toEqual(['a', 'b'])
@@ -202,7 +202,7 @@ describe('reconnect', () => {
     leave()
     client.reconnect()
     await settled()
-    expect([server.taken(), server.openStreams()]).toEqual([[], 0])
+    expect([server.drainRequests(), server.openStreams()]).toEqual([[], 0])
   })
 })
 
@@ -212,10 +212,10 @@ describe('a device without a network', () => {
     await server.setOnline(false)
     expect([connection(), server.openStreams()]).toEqual([{ status: 'offline' }, 0])
     await server.clock.advance(9_999)
-    expect(server.taken()).toEqual([])
-    server.store(said('c'))
+    expect(server.drainRequests()).toEqual([])
+    server.store(messageAdded('c'))
     await server.setOnline(true)
-    expect(server.taken()).toEqual(['GET /events?after=2'])
+    expect(server.drainRequests()).toEqual(['GET /events?after=2'])
     await server.stream().frame(server.frameAfter(2))
     expect(ids()).toEqual(['a', 'b', 'c'])
   })
@@ -269,6 +269,6 @@ describe('silence', () => {
     page.resolve()
     await server.clock.advance(44_000)
     expect(connection()).toEqual({ status: 'live', attempt: 0 })
-    expect(server.taken().filter((line) => line.includes('events'))).toHaveLength(1)
+    expect(server.drainRequests().filter((line) => line.includes('events'))).toHaveLength(1)
   })
 })

@@ -1,12 +1,10 @@
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import { describe, expect, it } from 'vitest'
-import { isTurnEvent } from '../core/event.ts'
-import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import type { Turn } from '../core/message.ts'
 import { createRandom, type Random } from '../testing/random.ts'
-import { randomLedger } from '../testing/random-ledger.ts'
 import { createUiChunkCursor, nextChunks } from '../views/ui-chunks.ts'
 import { type AnyChunk, createResumedChunks } from './resume-chunks.ts'
+import { turnStates } from '../../test/support/turn-states.ts'
 
 /** What a reader of these streams, one after the other, receives. */
 function read(...streams: readonly (readonly AnyChunk[])[]): readonly AnyChunk[] {
@@ -131,15 +129,7 @@ describe('what a reader already has is left out of a further stream', () => {
 
 /** Every state of each turn of a random ledger, up to where its stream ends. */
 function statesOf(seed: number): readonly (readonly Turn[])[] {
-  const turns = new Map<string, Turn[]>()
-  for (const [index, event] of randomLedger(seed, { turns: 2 }).entries()) {
-    if (!isTurnEvent(event)) continue
-    const states = turns.get(event.turnId) ?? []
-    const before = states.at(-1) ?? emptyTurn(event.turnId, index + 1, event.at)
-    states.push(foldTurn(before, [{ ...event, seq: index + 1 }]))
-    turns.set(event.turnId, states)
-  }
-  return [...turns.values()].map((states) => {
+  return turnStates(seed).map((states) => {
     const last = states.findIndex(({ progress }) => progress.status !== 'running')
     return last === -1 ? states : states.slice(0, last + 1)
   })

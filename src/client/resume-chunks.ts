@@ -113,7 +113,7 @@ export function createResumedChunks(): ResumedChunks {
     }
     if (own !== undefined) span.unsent = toKey(own) === span.metadata ? undefined : own
     if (kind === 'start' || span.isEnded) return null
-    const give = (rest: AnyChunk): AnyChunk => {
+    const withUnsentMetadata = (rest: AnyChunk): AnyChunk => {
       const { unsent } = span
       if (unsent === undefined) return rest
       span.metadata = toKey(unsent)
@@ -122,10 +122,10 @@ export function createResumedChunks(): ResumedChunks {
     }
     if (kind === 'end') {
       span.isEnded = true
-      return give(chunk)
+      return withUnsentMetadata(chunk)
     }
     const rest = restOf(span, key, chunk, 'delta')
-    return rest.delta === '' && span.unsent === undefined ? null : give(rest)
+    return rest.delta === '' && span.unsent === undefined ? null : withUnsentMetadata(rest)
   }
 
   const inputStart = (chunk: AnyChunk): AnyChunk | null => {

@@ -68,7 +68,7 @@ describe('a stream that broke', () => {
     }
     expect(await end).toBe('closed')
     expect(seen).toEqual([start, textStart, delta('ab'), delta('c'), delta('d'), finish])
-    expect(new Set(server.taken())).toEqual(new Set(['GET /stream?message=m']))
+    expect(new Set(server.drainRequests())).toEqual(new Set(['GET /stream?message=m']))
     expect(clock.timers()).toEqual([])
   })
 

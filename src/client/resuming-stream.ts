@@ -144,9 +144,9 @@ type Opened =
   | { readonly kind: 'later'; readonly retryAfterMs: number }
   | { readonly kind: 'never' }
 
-async function open(ask: () => Promise<Response | null> | null): Promise<Opened> {
+async function open(request: () => Promise<Response | null> | null): Promise<Opened> {
   try {
-    const response = await ask()
+    const response = await request()
     if (response === null || response.status === 204) return { kind: 'never' }
     return { kind: 'open', events: eventsOf(response) }
   } catch (error) {

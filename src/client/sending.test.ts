@@ -4,14 +4,14 @@ import {
   createScriptedServer,
   eventStream,
   refusal,
-  said,
+  messageAdded,
 } from '../../test/support/scripted-server.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import { createThreadClient } from './thread-client.ts'
 import type { ThreadClientOptions } from './thread-client-options.ts'
 
 function open(options: Partial<ThreadClientOptions> = {}) {
-  const server = createScriptedServer(said('a'), said('b'))
+  const server = createScriptedServer(messageAdded('a'), messageAdded('b'))
   let ids = 0
   const newId = () => `new-${++ids}`
   const client = createThreadClient({ ...server.options, threadId: 't', newId, ...options })
@@ -35,7 +35,7 @@ describe('a message that is written here', () => {
     server.on(/chat/, () => answer.promise)
     const sending = client.send(hi)
     expect(pending()).toEqual(['new-1 sending '])
-    server.store(said('new-1'))
+    server.store(messageAdded('new-1'))
     await server.stream().frame(server.frameAfter(2))
     expect([pending(), shown()]).toEqual([[], ['a', 'b', 'new-1']])
     answer.resolve(stored())
@@ -156,7 +156,7 @@ describe('a decision', () => {
       reason: new ApiError(409, 'already-decided', 'Too late.', details),
     })
     expect(second).toMatchObject({ reason: { status: 409, code: 'already-decided', details } })
-    expect(server.taken()).toEqual(
+    expect(server.drainRequests()).toEqual(
       Array.from({ length: 2 }, () => 'POST /tool-calls/c%2F1/decision'),
     )
   })

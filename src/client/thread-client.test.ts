@@ -1,11 +1,11 @@
 import { describe, expect, it, vi } from 'vitest'
 import { settled } from '../../test/support/scripted-clock.ts'
-import { createScriptedServer, refusal, said } from '../../test/support/scripted-server.ts'
+import { createScriptedServer, refusal, messageAdded } from '../../test/support/scripted-server.ts'
 import { createThreadClient } from './thread-client.ts'
 import type { ThreadClientOptions } from './thread-client-options.ts'
 
 function open(options: Partial<ThreadClientOptions> = {}) {
-  const server = createScriptedServer(said('a'), said('b'))
+  const server = createScriptedServer(messageAdded('a'), messageAdded('b'))
   const client = createThreadClient({ ...server.options, threadId: 't', ...options })
   const shown = () => client.getSnapshot().messages.map(({ id }) => id as string)
   const leftOver = () => [server.openStreams(), server.clock.timers()]
@@ -21,7 +21,7 @@ describe('a subscriber', () => {
     client.observe(() => void (calls[2] = 3))
     await settled()
     expect(calls).toEqual([1, 2, 3])
-    expect(server.taken().filter((line) => line.includes('events'))).toHaveLength(1)
+    expect(server.drainRequests().filter((line) => line.includes('events'))).toHaveLength(1)
     leave[0]?.()
     leave[0]?.()
     expect(server.openStreams()).toBe(1)
@@ -35,7 +35,7 @@ describe('a subscriber', () => {
     const { server, client } = open()
     client.observe(() => {})
     await settled()
-    expect(server.taken()).toEqual([])
+    expect(server.drainRequests()).toEqual([])
   })
 
   it('[RS8] that returns sees what was loaded, and goes on from it', async () => {
@@ -43,13 +43,13 @@ describe('a subscriber', () => {
     client.subscribe(() => {})()
     client.subscribe(() => {})
     await settled()
-    server.taken()
+    server.drainRequests()
     const leave = client.subscribe(() => {})
     leave()
-    server.store(said('c'))
+    server.store(messageAdded('c'))
     await server.stream().frame(server.frameAfter(2))
     expect(shown()).toEqual(['a', 'b', 'c'])
-    expect(server.taken()).toEqual([])
+    expect(server.drainRequests()).toEqual([])
   })
 
   it('[RS8] that throws affects neither the others nor the connection', async () => {
@@ -62,12 +62,12 @@ describe('a subscriber', () => {
     let last: readonly string[] = []
     client.subscribe(() => void (last = shown()))
     await settled()
-    server.taken()
-    server.store(said('c'))
+    server.drainRequests()
+    server.store(messageAdded('c'))
     await server.stream().frame(server.frameAfter(2))
     vi.unstubAllGlobals()
     expect(last).toEqual(['a', 'b', 'c'])
-    expect([server.taken(), server.openStreams()]).toEqual([[], 1])
+    expect([server.drainRequests(), server.openStreams()]).toEqual([[], 1])
     expect(report).toHaveBeenCalledWith(new Error('a bug of the page'))
   })
 })

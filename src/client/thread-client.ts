@@ -1,16 +1,15 @@
 import { checkOptions } from '../core/check-options.ts'
 import { type Change, foldThread, type ThreadView } from '../core/fold-thread.ts'
-import { isTurn, type Message } from '../core/message.ts'
+import { isTurn } from '../core/message.ts'
 import { joinedInputs } from '../core/queue.ts'
-import { withDefined } from '../core/with-defined.ts'
 import { type EventFrame, toChanges } from '../protocol/event-frame.ts'
 import { ApiError } from '../protocol/api-error.ts'
-import { parseShownQueue } from '../views/queue-view.ts'
 import { type Api, createTimedApi } from './api.ts'
 import { type ConnectionEffect, type ConnectionInput, nextConnection } from './connection.ts'
 import { createExternalStore } from './external-store.ts'
 import { followThread } from './follow-thread.ts'
 import { createNetwork, systemClock } from './network.ts'
+import { createPageReader, type ThreadDetails, viewOf, windowOf } from './thread-pages.ts'
 import { createThreadVerbs } from './thread-verbs.ts'
 import { type ThreadClientOptions, threadClientRules } from './thread-client-options.ts'
 import type {
@@ -24,21 +23,6 @@ import type {
 const mostAtOnce = 200
 const mostPages = 10
 
-interface LedgerPage {
-  readonly results: readonly Message[]
-  readonly nextCursor: string | null
-  readonly seq: number
-  readonly place?: string
-  readonly queue?: unknown
-}
-
-interface ThreadDetails extends Pick<
-  ThreadSnapshot,
-  'title' | 'pinned' | 'archived' | 'forkedFrom'
-> {
-  readonly seq: number
-}
-
 /**
  * A thread as a page shows it. It runs the same fold as the server over the same events: it shows what is stored, and
  * the messages written here that are in flight.
@@ -49,6 +33,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
   const network = options.network ?? createNetwork(clock)
   const api: Api = createTimedApi(options, clock)
   const base = `/api/threads/${encodeURIComponent(threadId)}`
+  const { readPage, readNewest } = createPageReader(api, base)
   const newId = options.newId ?? (() => crypto.randomUUID())
   let view: ThreadView = { seq: 0, messages: [] }
   /** The view's place, as the server sent it. */
@@ -170,25 +155,6 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
     readAgain().catch(() => undefined)
   }
 
-  const readPage = (
-    from: string | null,
-    signal?: AbortSignal,
-    limit = pageSize,
-  ): Promise<LedgerPage> => {
-    const edge = from === null ? '' : `&cursor=${encodeURIComponent(from)}`
-    const path = `${base}/messages?format=ledger&results=lazy&limit=${limit}${edge}`
-    return api.get<LedgerPage>(path, signal)
-  }
-
-  const readNewest = async (limit: number, signal?: AbortSignal) => {
-    const [head, page] = await Promise.all([
-      api.get<ThreadDetails>(base, signal),
-      readPage(null, signal, limit),
-    ])
-    // A change of the thread between the two reads is in neither, and comes with no frame.
-    return { page, head: head.seq < page.seq ? await api.get<ThreadDetails>(base, signal) : head }
-  }
-
   const replaceView = (
     next: ThreadView,
     nextCursor: string | null,
@@ -227,7 +193,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
       const newestFirst = [...page.results]
       for (let pages = 1; pages < mostPages && page.nextCursor !== null; pages++) {
         if (wanted === undefined || newestFirst.some(({ id }) => id === wanted)) break
-        page = await readPage(page.nextCursor, undefined, mostAtOnce)
+        page = await readPage(page.nextCursor, mostAtOnce)
         // The thread may have changed between two pages: changes in the newer ones come with the frames.
         newestFirst.push(...page.results)
       }
@@ -261,7 +227,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
     const reading = readings
     const edge = view.from ?? 0
     sinceRequested = []
-    const page = await readPage(from).catch(async (error: unknown) => {
+    const page = await readPage(from, pageSize).catch(async (error: unknown) => {
       if (!(error instanceof ApiError) || error.code !== 'other-history') throw error
       // The view is not what is stored: everything is read again, and followed from there.
       await loadNewest(true, new AbortController().signal)
@@ -379,25 +345,3 @@ const storedIds = ({ messages, queue = [] }: ThreadView): ReadonlySet<string> =>
     ...queue.map(({ id }) => id as string),
     ...messages.flatMap((message) => (isTurn(message) ? joinedInputs(message) : [])),
   ])
-
-/** What was read, as a view: the newest page, and the messages of it and of the pages before it. */
-const viewOf = (
-  { seq, queue }: LedgerPage,
-  newestFirst: readonly Message[],
-  nextCursor: string | null,
-  { title, pinned, archived }: ThreadDetails,
-): ThreadView =>
-  withDefined(
-    { ...windowOf(seq, newestFirst.toReversed(), nextCursor), queue: parseShownQueue(queue) },
-    // A server of an older version sends no flags.
-    { title, pinned, archived },
-  )
-
-/** If there are older messages, the view begins at its oldest one; else at the thread's beginning. */
-function windowOf(
-  seq: number,
-  messages: readonly Message[],
-  nextCursor: string | null,
-): ThreadView & { readonly from: number } {
-  return { seq, from: nextCursor === null ? 0 : (messages[0]?.seq ?? 0), messages }
-}

@@ -94,10 +94,10 @@ describe('a thread that is removed', () => {
     expect(shown()).toEqual(['ready', 'b', false])
     undo()
     expect(shown()).toEqual(['ready', 'a b', false])
-    server.taken()
+    server.drainRequests()
     await client.remove('a').commit()
     expect(shown()).toEqual(['ready', 'b', false])
-    expect(server.taken()).toEqual(['DELETE /api/threads/a'])
+    expect(server.drainRequests()).toEqual(['DELETE /api/threads/a'])
   })
 
   it('[RS9] comes back when it could not be deleted', async () => {

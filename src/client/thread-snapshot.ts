@@ -87,6 +87,7 @@ export interface ThreadClient extends ObservableStore<ThreadSnapshot> {
   readonly reconnect: () => void
   /** Sets the `choices` of every message that is sent from here and every answer that is regenerated; null: none. */
   readonly choose: (choices: JsonObject | null) => void
+  /** Stops the turn that runs or waits. What it has produced stays. */
   readonly stop: () => Promise<void>
   /** Regenerates an answer. @default messageId the last turn */
   readonly regenerate: (messageId?: string) => Promise<void>

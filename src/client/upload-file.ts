@@ -38,8 +38,8 @@ export async function uploadFile(
     ...(file.name === undefined ? {} : { 'x-filename': encodeURIComponent(file.name) }),
   }
   // Only `XMLHttpRequest` reports the progress of an upload.
-  const canTell = api.fetch === undefined && typeof XMLHttpRequest === 'function'
-  const { mediaType, url, filename, bytes } = canTell
+  const reportsProgress = api.fetch === undefined && typeof XMLHttpRequest === 'function'
+  const { mediaType, url, filename, bytes } = reportsProgress
     ? await sendWithProgress(api, file, headers, options)
     : await sendPlainly(api, file, headers, options)
   const part = { type: 'file', mediaType, url, bytes } as const

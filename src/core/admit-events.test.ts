@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { begin, callId, heard, record, succeeded } from '../../test/support/call-events.ts'
+import { begin, callId, inputAppended, record, succeeded } from '../../test/support/call-events.ts'
 import { turnOf } from '../../test/support/turn-of.ts'
 import { admitEvents } from './admit-events.ts'
 import type { NewTurnEvent, TurnEventBody } from './event.ts'
@@ -19,7 +19,7 @@ describe('events that a call does not allow', () => {
     ['one end', open, [succeeded], []],
     ['a second end', open, [succeeded, failed], [failed]],
     ['an end after the end', ended, [failed], [failed]],
-    ['arguments after the call was whole', open, [heard], [heard]],
+    ['arguments after the call was whole', open, [inputAppended], [inputAppended]],
     ['an end of a call that is not there', turnOf(begin), [succeeded], [succeeded]],
   ])('[CL2] is decided before it is written: %s', (_, turn, bodies, ignored) => {
     const events = bodies.map(event)

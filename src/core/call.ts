@@ -68,10 +68,12 @@ export type CallOutcome =
 /** Who decided on a waiting call, when, on what, and why (AP7). */
 export interface Decision {
   readonly kind: 'accepted' | 'rejected'
+  /** The id of the person, as the host application passed it. */
   readonly by: string
   readonly at: number
   /** SHA-256 of the arguments that were decided on. */
   readonly inputHash: string
+  /** The reason of a rejection, which the model receives. @default none */
   readonly feedback?: string
   /** Decided by a policy, not by a person. */
   readonly automatic?: true
@@ -86,6 +88,7 @@ export interface ApprovalRequest {
 
 /** What a person decided about a call whose outcome is unknown (CR3). */
 export interface Resolution {
+  /** Run it again, mark it as succeeded, or go on without knowing. */
   readonly kind: 'retry' | 'done' | 'skip'
   readonly by: string
   readonly at: number
@@ -93,11 +96,15 @@ export interface Resolution {
 
 /** What is fixed from the first event of a call on. */
 export interface CallOrigin {
+  /** Unique in its thread. */
   readonly id: CallId
+  /** The provider's own id of it, which may repeat in other steps. */
   readonly providerCallId: string
+  /** The name of the tool, as the model wrote it: there may be no such tool. */
   readonly name: string
   /** A tool that is not in the typed tool set: the AI SDK shows it as `dynamic-tool`. */
   readonly dynamic?: true
+  /** The provider runs the tool itself, and streams its result. */
   readonly providerExecuted?: true
   readonly title?: string
   readonly providerMetadata?: JsonObject

@@ -5,26 +5,29 @@ export type Leave = () => void
 export type FairGate = (key: string) => Promise<Leave>
 
 /**
- * A gate for work that holds much memory: so many at once, and of each key one, so that whoever brings much of it waits for
- * himself and others pass (OP7).
+ * A gate for work that holds much memory, or a connection: so many at once, of each key one, and the keys in turns. Whoever
+ * brings much of it waits for himself, and others pass (OP7).
  */
 export function createFairGate(most: number): FairGate {
   const inside = new Set<string>()
-  const waiting: { readonly key: string; readonly enter: () => void }[] = []
+  /** In the order in which keys come next. Without it, a key that always waits would have a place for itself. */
+  const lanes = new Map<string, (() => void)[]>()
   const admit = () => {
-    for (let nth = 0; nth < waiting.length && inside.size < most;) {
-      const { key, enter } = waiting[nth] as (typeof waiting)[number]
-      if (inside.has(key)) nth++
-      else {
-        waiting.splice(nth, 1)
-        inside.add(key)
-        enter()
-      }
+    for (const [key, lane] of lanes) {
+      if (inside.size >= most) return
+      if (inside.has(key)) continue
+      const enter = lane.shift()
+      lanes.delete(key)
+      if (lane.length > 0) lanes.set(key, lane)
+      inside.add(key)
+      enter?.()
     }
   }
   return async (key) => {
     await new Promise<void>((enter) => {
-      waiting.push({ key, enter })
+      const lane = lanes.get(key) ?? []
+      lane.push(enter)
+      lanes.set(key, lane)
       admit()
     })
     let hasLeft = false

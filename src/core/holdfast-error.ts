@@ -41,6 +41,8 @@ export type ErrorCode =
   | 'shares-full'
   /** The store does not support links. */
   | 'no-shares'
+  /** This process is shutting down and takes no more messages (OP11). */
+  | 'closing'
   | 'store-closed'
   | 'store-locked'
   | 'store-read-only'
@@ -84,3 +86,7 @@ export interface HoldfastErrorOptions extends ErrorOptions {
   /** Whether the operation may have taken effect in spite of the error. @default false */
   readonly isInDoubt?: boolean
 }
+
+/** The error for arguments or a request body that cannot be accepted as they are. */
+export const badRequestFault = (message: string): HoldfastError =>
+  new HoldfastError('bad-request', message)

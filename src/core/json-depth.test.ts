@@ -8,7 +8,7 @@ const nested = (levels: number, leaf: Json = 1): Json => {
   return value
 }
 
-const depthOfText = (text: string): number => createJsonScanner()(text).depth
+const depthOfText = (text: string): number => createJsonScanner(0)(text).depth
 
 describe('depth', () => {
   it('[CL6a] is counted at its edge, and without recursion', () => {
@@ -26,9 +26,9 @@ describe('depth', () => {
     const text = '{"a\\"[[":[1,{"b":"]}\\\\"}]}'
     expect(depthOfText(text)).toBe(3)
     for (let at = 0; at <= text.length; at++) {
-      const scan = createJsonScanner()
+      const scan = createJsonScanner(0)
       scan(text.slice(0, at))
-      expect(scan(text.slice(at))).toEqual({ depth: 3, values: 4, keys: 1 })
+      expect(scan(text.slice(at))).toEqual({ depth: 3, members: 1, values: 4, keys: 1 })
     }
   })
 

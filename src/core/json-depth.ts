@@ -1,4 +1,5 @@
 import type { Json } from './json.ts'
+import type { JsonWidth } from './json-width.ts'
 
 /**
  * How many levels a value of a tool, a model or a host may have. Eight fewer than a whole document, so that a
@@ -64,44 +65,102 @@ export function flattenJson(value: Json, most: number): Json {
   return root.at
 }
 
-/** What can be told of a JSON text without parsing it. */
-export interface JsonTextShape {
+/** The measures of a JSON text that are known without parsing it. */
+export interface JsonTextShape extends JsonWidth {
   /** The deepest level. */
   readonly depth: number
-  /** About how many values are inside: empty lists and objects count as if they had one. */
-  readonly values: number
-  /** The most keys of one object. */
-  readonly keys: number
+  /** The most members of one object. */
+  readonly members: number
 }
 
-/** For a text that arrives in pieces: called with each piece, it returns the shape of all so far. */
-export function createJsonScanner(): (piece: string) => JsonTextShape {
+/** Keys that begin with the same so many characters count as one: of longer ones no text has too many. */
+const keyChars = 256
+
+/**
+ * For a text that arrives in pieces: called with each piece, it returns the shape of all so far. Keys are counted up to
+ * one more than `mostKeys`: those of a long text would take more memory than the text.
+ */
+export function createJsonScanner(mostKeys: number): (piece: string) => JsonTextShape {
   let depth = 0
   let most = 0
   let values = 0
-  let keys = 0
-  /** The keys so far of the object at each level. */
-  const keysAt: number[] = []
-  let inString = false
-  let isEscaped = false
+  let members = 0
+  /** Of each object that is open, by its level. */
+  const membersAt: number[] = []
+  /** As they are written: two spellings of one key count as two. */
+  const keys = new Set<string>()
+  /** What of the last string was in earlier pieces. */
+  let before = ''
+  const scan: StringScan = { at: 0, inString: false }
+  /** Nothing has followed the last bracket that was opened. */
+  let isEmpty = false
   return (piece) => {
-    for (let index = 0; index < piece.length; index++) {
-      const char = piece[index]
-      if (isEscaped) isEscaped = false
-      else if (inString) {
-        if (char === '\\') isEscaped = true
-        else if (char === '"') inString = false
-      } else if (char === '"') inString = true
-      else if (char === '{' || char === '[') {
+    // Where the last string is in this piece.
+    let from = 0
+    let end = 0
+    let room = keyChars - before.length
+    for (; scan.at < piece.length; scan.at++) {
+      if (scan.inString) {
+        if (!leaveString(piece, scan)) break
+        end = scan.at
+        continue
+      }
+      const char = piece[scan.at]
+      if (char === '"') {
+        scan.inString = true
+        isEmpty = false
+        before = ''
+        room = keyChars
+        from = end = scan.at + 1
+      } else if (char === '{' || char === '[') {
         most = Math.max(most, ++depth)
-        keysAt[depth] = 0
+        membersAt[depth] = 0
         values++
-      } else if (char === '}' || char === ']') depth--
-      else if (char === ',') values++
-      else if (char === ':') keys = Math.max(keys, (keysAt[depth] = (keysAt[depth] ?? 0) + 1))
+        isEmpty = true
+      } else if (char === '}' || char === ']') {
+        depth--
+        if (isEmpty) values--
+        isEmpty = false
+      } else if (char === ',') values++
+      else if (char === ':') {
+        const count = (membersAt[depth] ?? 0) + 1
+        membersAt[depth] = count
+        if (count > members) members = count
+        if (keys.size <= mostKeys) keys.add(before + piece.slice(from, Math.min(end, from + room)))
+      } else if (char !== ' ' && char !== '\n' && char !== '\r' && char !== '\t') isEmpty = false
     }
-    return { depth: most, values, keys }
+    scan.at -= piece.length
+    before += piece.slice(from, Math.min(scan.inString ? piece.length : end, from + room))
+    return { depth: most, members, values, keys: keys.size }
   }
+}
+
+/** A position in a JSON text, and whether it is in a string. */
+export interface StringScan {
+  at: number
+  inString: boolean
+}
+
+/** Goes to the quote that ends the string. False: it is not in this text; `at` is then where the next text goes on. */
+export function leaveString(text: string, scan: StringScan): boolean {
+  for (;;) {
+    const found = text.indexOf('"', scan.at)
+    const end = found === -1 ? text.length : found
+    const isEscaped = endsInEscape(text, scan.at, end)
+    scan.at = isEscaped ? end + 1 : end
+    if (found === -1) return false
+    if (!isEscaped) {
+      scan.inString = false
+      return true
+    }
+  }
+}
+
+/** Whether what stands at `end` is escaped: by an odd number of backslashes before it. */
+function endsInEscape(text: string, from: number, end: number): boolean {
+  let at = end
+  while (at > from && text[at - 1] === '\\') at--
+  return (end - at) % 2 === 1
 }
 
 type Container = Extract<Json, object>

@@ -1,32 +1,59 @@
+/** How many values are inside a value, and how many different keys its objects have together. */
+export interface JsonWidth {
+  readonly values: number
+  readonly keys: number
+}
+
 /**
- * How many values may be inside one value of a tool, a model, a host or a person, and how many keys one object of it may
- * have: keys take ten times as long as the items of a list. More would block the event loop for as long as the value is
- * copied, checked against a schema or written, none of which can be paused (OP7).
+ * The most that one value of a tool, a model, a host or a person may have. More would block the event loop for as long as
+ * the value is parsed, copied, checked against a schema or written, none of which can be paused. A key that no object
+ * before it has takes forty times as long as one that all of them share, and a kilobyte of memory (OP7).
  */
-export const mostValues = 500_000
-export const mostKeys = 25_000
+export const mostWidth: JsonWidth = { values: 500_000, keys: 25_000 }
 
-/** How many values an imported message may have in all: it may be a turn of thousands of calls. */
-export const mostMessageValues = 2 * mostValues
+/** The most values that an imported message may have in all, which may be a turn of thousands of calls, and the most keys of each of its parts. */
+export const mostMessageWidth: JsonWidth = { values: 1_000_000, keys: 50_000 }
 
-const [values, keys] = [mostValues, mostKeys].map((most) => most.toLocaleString('en-US'))
+/** What a value has that has more. */
+export const tooWide = describeWidth(mostWidth)
 
-/** What such a value has. */
-export const tooWide = `more than ${values} values inside, or an object of more than ${keys} keys`
+export function describeWidth({ values, keys }: JsonWidth): string {
+  const [mostValues, mostKeys] = [values, keys].map((most) => most.toLocaleString('en-US'))
+  return `more than ${mostValues} values inside, or more than ${mostKeys} different keys`
+}
 
-/** Whether a value has more values inside than `most`, or an object with too many keys. Stops once it has counted them. */
-export function isTooWide(value: unknown, most = mostValues): boolean {
+export const isWider = (width: JsonWidth, most: JsonWidth): boolean =>
+  width.values > most.values || width.keys > most.keys
+
+/** Whether a value has more inside than `most`. Stops once it has counted that. */
+export function isTooWide(value: unknown, most = mostWidth): boolean {
   const open: object[] = []
   const add = (item: unknown) => {
     if (typeof item === 'object' && item !== null) open.push(item)
   }
   add(value)
-  let left = most
+  let values = 0
+  let keys = 0
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const items: readonly unknown[] = Array.isArray(next) ? next : Object.values(next)
-    left -= items.length
-    if (left < 0 || (!Array.isArray(next) && items.length > mostKeys)) return true
+    values += items.length
+    if (!Array.isArray(next)) keys += items.length
+    if (values > most.values) return true
     for (const item of items) add(item)
+  }
+  // Most values have so few keys that it need not be known which of them are different.
+  return keys > most.keys && hasMoreKeys(value, most.keys)
+}
+
+function hasMoreKeys(value: unknown, most: number): boolean {
+  const keys = new Set<string>()
+  const open: unknown[] = [value]
+  while (open.length > 0) {
+    const next = open.pop()
+    if (typeof next !== 'object' || next === null) continue
+    if (!Array.isArray(next)) for (const key of Object.keys(next)) keys.add(key)
+    if (keys.size > most) return true
+    for (const item of Object.values(next)) open.push(item)
   }
   return false
 }

@@ -91,9 +91,11 @@ export type Part = TextPart | ItemPart | SteeringPart | Call
 
 /** The fields that a step has in every status. */
 export interface StepBase {
+  /** From 0, in the order of the turn. */
   readonly index: number
   readonly parts: readonly Part[]
   readonly startedAt: number
+  /** The id of the model that answered. @default not known, as in some imports */
   readonly model?: string
   /** Set where the step's run died: another model call continued after this many characters of shown text (AG8). */
   readonly resumedAfter?: number
@@ -150,6 +152,7 @@ export interface AnswerLimit {
 /** How a turn ended. */
 export type TurnEnding =
   | { readonly kind: 'completed' }
+  /** By a person (ST1). */
   | { readonly kind: 'stopped' }
   /** The token limit cut the output off (ST4), or a limit of the host's own (ST4a). */
   | { readonly kind: 'cut-off'; readonly limit?: AnswerLimit }
@@ -159,6 +162,7 @@ export type TurnEnding =
   | { readonly kind: 'no-answer' }
   /** The user wrote again while it waited (AP8), or `by` tells what else superseded it. */
   | { readonly kind: 'superseded'; readonly by?: Superseding }
+  /** Its run broke off, for example because its process died, and was not continued. */
   | { readonly kind: 'interrupted' }
   | { readonly kind: 'failed'; readonly error: TurnError }
 

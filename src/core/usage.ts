@@ -9,12 +9,14 @@ export type FinishReason =
   | 'stopped'
   | 'interrupted'
 
-/** The tokens of a model call, as far as the provider reported them. */
+/** The tokens of a model call, as far as the provider reported them: an absent number is unknown, not zero. */
 export interface Usage {
   readonly inputTokens?: number
   readonly outputTokens?: number
   readonly totalTokens?: number
+  /** Contained in `outputTokens`. */
   readonly reasoningTokens?: number
+  /** Contained in `inputTokens`. */
   readonly cachedInputTokens?: number
 }
 

@@ -2,7 +2,6 @@ import type { LanguageModel } from 'ai'
 import { type Clock, systemClock } from '../engine/clock.ts'
 import type { OfferedModel } from '../engine/agent/offered-models.ts'
 import { planDemoStep } from './demo-plan.ts'
-import { demoTitleOf } from './demo-title.ts'
 import { type DemoCallOptions, type DemoLanguageModel, readDemoPrompt } from './demo-prompt.ts'
 import {
   callIdOf,
@@ -11,6 +10,7 @@ import {
   streamUtterances,
   toStream,
 } from './demo-stream.ts'
+import { titlePromptStart } from '../engine/threads/title-options.ts'
 
 /** Options of {@link demoModel}. */
 export interface DemoModelOptions {
@@ -128,4 +128,21 @@ function toContent(utterances: readonly DemoUtterance[], callsBefore: number): C
     const input = JSON.stringify(utterance.input)
     return [{ type: 'tool-call', toolCallId, toolName: utterance.call, input }]
   })
+}
+
+const mostWords = 6
+
+/**
+ * The demo model's response to a title prompt: the first words of the first user message. Undefined: it is another
+ * prompt.
+ */
+function demoTitleOf(prompt: string): string | undefined {
+  if (!prompt.startsWith(titlePromptStart)) return undefined
+  const [, question = ''] = /^(?:User|Assistant): ([^\n]*)/m.exec(prompt) ?? []
+  const words = question.split(/\s+/).filter((word) => word !== '')
+  const title = words
+    .slice(0, mostWords)
+    .join(' ')
+    .replace(/[.,;:!?…]+$/u, '')
+  return title === '' ? 'A short talk' : `${title.slice(0, 1).toUpperCase()}${title.slice(1)}`
 }

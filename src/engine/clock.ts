@@ -2,6 +2,7 @@ import { createPacer, type Pacer } from '../store/pacer.ts'
 
 /** Time as the engine sees it. The simulation replaces it. */
 export interface Clock {
+  /** Milliseconds since 1970: the times that are stored and shown. */
   readonly now: () => number
   /**
    * Monotonic milliseconds, for durations: when the wall clock is set, a timeout measured with `now` fires at once or
@@ -41,9 +42,10 @@ export async function within<Value>(
   clock: Clock,
   ms: number,
   work: () => Promise<Value>,
+  what = 'It',
 ): Promise<Value> {
   const over = Promise.withResolvers<never>()
-  const cancel = clock.after(ms, () => over.reject(new Error(`It took longer than ${ms} ms.`)))
+  const cancel = clock.after(ms, () => over.reject(new Error(`${what} took longer than ${ms} ms.`)))
   try {
     return await Promise.race([work(), over.promise])
   } finally {

@@ -14,13 +14,13 @@ import { withDefined } from '../core/with-defined.ts'
 import { appendThreadEvents } from './run/append-thread-events.ts'
 import { type Clock, systemClock, wait, pauseOf } from './clock.ts'
 import {
+  type AnswerMethods,
   type ClientToolOutput,
-  type OldDecision,
+  type DecideRequest,
   type OldResolution,
   type OldToolOutput,
   toDecisionRequest,
   toGivenOutput,
-  type ToolDecision,
   type ToolResolution,
   toResolveRequest,
 } from './calls/call-requests.ts'
@@ -28,7 +28,6 @@ import { checkBy, checkList, checkNames } from './options/check-names.ts'
 import { createPromptMemory } from './run/prompt-memory.ts'
 import { createCommitter } from './run/committer.ts'
 import { type DecisionResult, decideCalls } from './calls/decide.ts'
-import { foundTurnOf } from './calls/found-turn.ts'
 import { createEngine, type LiveRun } from './engine.ts'
 import { toFileLimits } from './files/file-options.ts'
 import { createFiles, type Files } from './files/files.ts'
@@ -36,6 +35,7 @@ import { type Hooks, safely } from './telemetry/hooks.ts'
 import { createHub, type FollowedPlace, type ReadGate } from './follow/hub.ts'
 import { createLibrary, type Library } from './library.ts'
 import { createSearchFiller } from './threads/search-filler.ts'
+import { logFailures } from './telemetry/log-failures.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 import { assertReady } from './readiness.ts'
 import { type AgentDescription, createOffer } from './agent/offered-models.ts'
@@ -54,7 +54,7 @@ import type { SendResult } from './input/begin-answer.ts'
 import { type RegenerateRequest, regenerate } from './input/regenerate.ts'
 import { type SendRequest, send } from './input/send.ts'
 import { type StopResult, stopRun } from './run/stop.ts'
-import { findThread, ownerIn, type ThreadScope } from './thread-scope.ts'
+import { ownerIn, type ThreadScope } from './thread-scope.ts'
 import type { Frame } from './follow/live-window.ts'
 import { createToolCallRepository, type ToolCallRepository } from './calls/tool-calls.ts'
 import { noToolbox, type Toolbox } from './agent/tool-policy.ts'
@@ -64,6 +64,7 @@ import type { Store } from '../store/store.ts'
 
 /** One engine with its store: everything that the HTTP routes call. */
 export interface Holdfast extends Library {
+  /** The store that it was created with. `close` does not close it. */
   readonly store: Store
   /** Files that messages refer to. */
   readonly files: Files
@@ -72,6 +73,7 @@ export interface Holdfast extends Library {
    * own.
    */
   readonly toolbox: Toolbox
+  /** A new id for a thread. Nothing is stored. */
   newThreadId(): ThreadId
   /** What a person may choose for an answer: models, and the JSON Schema of `choices` (AG2). */
   describeAgent(scope: { readonly ownerId: string }): Promise<AgentDescription>
@@ -80,12 +82,33 @@ export interface Holdfast extends Library {
    * @deprecated `threads.update(threadId, { title })`; goes with 1.0.
    */
   rename(threadId: ThreadId, title: string): Promise<boolean>
-  /** Stores a user message and answers it. */
+  /**
+   * Stores a user message and begins its answer, in one commit. Returns when that is stored, not when the answer has
+   * ended: `settled` waits for that. The same message again joins its turn, or returns the turn it had (`joined`,
+   * `repeated`).
+   */
   send(request: SendRequest): Promise<SendResult>
+  /**
+   * Answers again. The answer that it replaces stays as a version (VR1). While a turn of the thread runs it is refused as
+   * `run-active`, unless `whenBusy` is `interrupt`.
+   */
   regenerate(request: RegenerateRequest): Promise<SendResult>
+  /**
+   * Continues the last turn as the same message, if it ended without being complete: out of steps, stopped, cut off,
+   * interrupted or failed (ST5).
+   */
   continue(threadId: ThreadId, scope?: ThreadScope): Promise<ContinueResult>
+  /**
+   * Stops the turn that runs or waits, in whichever process it runs, and returns when its end is stored (ST1). What it had
+   * produced stays; queued inputs are held back (IN5).
+   */
   stop(threadId: ThreadId, scope?: ThreadScope): Promise<StopResult>
+  /**
+   * Accepts or rejects calls that wait for approval. Returns one result for each decision, in order. The decisions on one
+   * turn and its resumption are one commit (AP6); of two deciders the first wins (AP2).
+   */
   decide(request: DecideRequest): Promise<readonly DecisionResult[]>
+  /** Stores what a person decided about a call whose outcome is unknown (CR3). The first resolution wins. */
   resolve(request: ToolResolution | OldResolution): Promise<ResolveResult>
   /**
    * Stores results of tools that the client runs. Returns one result for each: whether it was added, or came too late.
@@ -95,8 +118,9 @@ export interface Holdfast extends Library {
     outputs: readonly (ClientToolOutput | OldToolOutput)[],
   ): Promise<readonly ToolOutputResult[]>
   /**
-   * Everything committed to a thread after a seq, in order, once, then live, from any process. With a place that was read
-   * before (`place` of a page), it ends without a change if the thread was deleted since and created again under its id.
+   * Everything committed to a thread after a seq, in order, once, then live, from any process. With the
+   * incarnation beside the seq (both are in the result of `send`), it ends without a change if the thread was deleted
+   * since and created again under its id.
    */
   subscribe(
     threadId: ThreadId,
@@ -127,20 +151,19 @@ export interface Holdfast extends Library {
    * the disk is full, or the notify listener is disconnected.
    */
   ready(): Promise<void>
+  /** Whether `close` was called: this process begins no answer any more. */
+  readonly isClosing: () => boolean
   metrics(): Metrics & { readonly runs: number; readonly followers: number }
   /** The threads that this process is answering. */
   running(): readonly ThreadId[]
   /** Resolves when no run of this process, or of one thread in it, is live. */
   settled(threadId?: ThreadId): Promise<void>
-  /** Starts no more runs, lets live ones finish for a while, then hands them over. */
+  /**
+   * From now on `send`, `regenerate`, `continue` and `queues.release` reject with the code `closing`, and `ready`
+   * rejects. Live runs may finish for `graceMs`, then they are handed over. A loop of the host's own can still be
+   * recorded.
+   */
   close(options?: { readonly graceMs?: number }): Promise<void>
-}
-
-/** The arguments of `decide`: one or more decisions of one person in one thread. */
-export interface DecideRequest extends ThreadScope {
-  readonly threadId: ThreadId
-  readonly by: string
-  readonly decisions: readonly (ToolDecision | OldDecision)[]
 }
 
 /**
@@ -159,7 +182,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
   const { store } = options
   const clock = options.clock ?? systemClock
   const metrics = createMetrics()
-  const callHooks = safely(options.hooks ?? logFailure)
+  const callHooks = safely(options.hooks ?? logFailures)
   const emit: Hooks = (event) => {
     metrics.count(event)
     callHooks(event)
@@ -268,7 +291,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
   const newThreadId = () => parseThreadId(newId('thread'))
   const filler = createSearchFiller(store)
 
-  const holdfast: Holdfast = {
+  const holdfast: Omit<Holdfast, keyof AnswerMethods> & AnswerMethods = {
     store,
     toolbox: agents.fixed?.toolbox ?? noToolbox,
     newThreadId,
@@ -286,13 +309,10 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     },
     send: (request) => send(engine, request),
     regenerate: (request) => regenerate(engine, request),
-    continue: async (threadId, scope = {}) => continueTurn(engine, threadId, ownerIn(scope)),
-    async stop(threadId, scope) {
-      // A request to stop is a write, and returns no owner: the owner is checked before it.
-      const isThere = scope === undefined || (await findThread(store, threadId, scope)) !== null
-      return isThere ? stopRun(engine, threadId) : { kind: 'no-thread' }
-    },
-    async decide(request) {
+    continue: async (threadId, scope = {}, found) =>
+      continueTurn(engine, threadId, ownerIn(scope), found),
+    stop: async (threadId, scope = {}) => stopRun(engine, threadId, ownerIn(scope)),
+    async decide(request, found) {
       checkNames('decide', request, ['threadId', 'by', 'decisions', 'ownerId'])
       const { threadId, by, decisions, ownerId } = request
       checkBy(by)
@@ -303,18 +323,13 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
         by,
         decisions.map(toDecisionRequest),
         ownerId === undefined ? undefined : parseOwnerId(ownerId),
-        foundTurnOf(decisions),
+        found,
       )
     },
     resolve: async (request) => resolveCall(engine, toResolveRequest(request)),
-    async addToolOutputs(threadId, outputs) {
+    async addToolOutputs(threadId, outputs, found) {
       checkList('The outputs are', outputs)
-      return addToolOutputs(
-        engine,
-        parseThreadId(threadId),
-        outputs.map(toGivenOutput),
-        foundTurnOf(outputs),
-      )
+      return addToolOutputs(engine, parseThreadId(threadId), outputs.map(toGivenOutput), found)
     },
     subscribe: (threadId, after, signal, gate) =>
       hub.follow(threadId, after, signal ?? new AbortController().signal, gate),
@@ -331,7 +346,8 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     }),
     clock,
     saving: () => committer.saving,
-    ready: () => assertReady({ store, committer, append: engine.append }, newId('thread')),
+    ready: () => assertReady(engine, newId('thread')),
+    isClosing: engine.isShut,
     metrics: () => ({
       ...metrics.read(),
       runs: engine.runs.size,
@@ -343,6 +359,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     async close(how = {}) {
       checkOptions('close', how, { graceMs: milliseconds(0, longestTimerMs, '0') })
       const { graceMs = 0 } = how
+      engine.shut()
       stopRecovery()
       stopCollecting()
       const finished = new AbortController()
@@ -366,15 +383,6 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
 
 /** How often files are collected that nothing refers to any more. */
 const collectEveryMs = 600_000
-
-/** Without hooks the reason would be lost: clients get only its id. */
-const logFailure: Hooks = (event) => {
-  if (event.type !== 'failed') return
-  const { source, name, errorId, threadId, message } = event
-  const what = [source, name].filter((word) => word !== undefined).join(' ')
-  // oxlint-disable-next-line no-console -- the last resort: an error that is not reported anywhere cannot be fixed
-  console.error(`holdfast: ${what} failed (error ${errorId}, thread ${threadId}): ${message}`)
-}
 
 /** 128 random bits: unique everywhere, and without any information. */
 function randomId(kind: string): string {

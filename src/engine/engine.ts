@@ -45,6 +45,11 @@ export interface Engine extends EngineParts {
   readonly continuations: Map<MessageId, () => void>
   /** The runs of this process, by thread. */
   readonly runs: ReadonlyMap<ThreadId, LiveRun>
+  /** From now on no request begins an answer; what runs, or is resumed by a decision, may come to its end (OP11). */
+  readonly shut: () => void
+  readonly isShut: () => boolean
+  /** Throws after `shut`: before anything is stored, so that the client can send the same again, to another server too. */
+  readonly assertOpen: () => void
   /** Hands over every run of this process, and each that begins from now on. */
   readonly handOver: () => void
   /**
@@ -121,7 +126,8 @@ export interface EngineParts {
 export function createEngine(parts: EngineParts): Engine {
   const { store, committer, hub, clock, options, holder } = parts
   const runs = new Map<ThreadId, LiveRun>()
-  let isClosing = false
+  let isShut = false
+  let isLeaving = false
   const givenUp = new Map<ThreadId, GivenUpRun>()
 
   const write = async (request: Append): Promise<Written> => {
@@ -196,7 +202,7 @@ export function createEngine(parts: EngineParts): Engine {
     // Without a model this process cannot continue the turn: the decision is stored, and a server that has a model
     // continues it (AP5).
     const isForOthers = begin.work === undefined && !parts.agents.canAnswer
-    if (isClosing || isForOthers) run.interrupt({ kind: 'hand-over' })
+    if (isLeaving || isForOthers) run.interrupt({ kind: 'hand-over' })
     const stay = limitStay(run)
     void run.done.finally(() => {
       stay()
@@ -258,8 +264,15 @@ export function createEngine(parts: EngineParts): Engine {
     titles,
     continuations: new Map(),
     runs,
+    shut() {
+      isShut = true
+    },
+    isShut: () => isShut,
+    assertOpen() {
+      if (isShut) throw closing()
+    },
     handOver() {
-      isClosing = true
+      isLeaving = true
       for (const { run } of runs.values()) run.interrupt({ kind: 'hand-over' })
     },
     givenUp,
@@ -268,7 +281,7 @@ export function createEngine(parts: EngineParts): Engine {
       const { threadId, turnId, events, create, turns, queue, overFence } = begin
       const { expectedSeq, incarnation } = begin
       const own = runs.get(threadId)
-      if (own !== undefined && isInFlight(own, begin)) {
+      if (own !== undefined && isRunningHere(own, begin)) {
         return { kind: 'leased', holder, turnId: own.turnId, fence: own.ledger.fence }
       }
       const release = hub.keep(threadId)
@@ -307,6 +320,13 @@ export function createEngine(parts: EngineParts): Engine {
   }
 }
 
+export const closing = (): HoldfastError =>
+  new HoldfastError(
+    'closing',
+    'This server is closing. Nothing was stored: try again in a moment.',
+    { isTemporary: true },
+  )
+
 /** An answer that was broken off or failed is no basis for a title. */
 const isAnswered = ({ progress }: Turn): boolean =>
   progress.status === 'ended' && progress.ending.kind === 'completed'
@@ -340,7 +360,7 @@ const reasonOf = {
  * in another that has its id. And if the stored turn no longer runs, another process has taken it over: the run notices
  * with its next write, which may take long, and must not block new messages until then.
  */
-function isInFlight({ turnId, ledger }: LiveRun, begin: Begin): boolean {
+function isRunningHere({ turnId, ledger }: LiveRun, begin: Begin): boolean {
   const { turns, expectedSeq: seq, incarnation, isIdle } = begin
   const { progress, lastSeq } = ledger.turn
   if (progress.status !== 'running' || isIdle === true) return false

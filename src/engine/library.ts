@@ -42,7 +42,7 @@ export interface MessagesQuery<Format extends PageFormat = 'ui'> extends ThreadS
   /** From 1 to 200. A page may have fewer where its messages are large. @default 25 */
   readonly limit?: number
   /** `nextCursor` of the previous page, of the same thread in the same order. @default the newest */
-  readonly cursor?: string
+  readonly cursor?: string | null
   /** @default 'newest-first' */
   readonly order?: PageOrder
   /** `exclude` leaves out the turn that is being produced, and `live` identifies it. @default 'include' */

@@ -1,13 +1,12 @@
 import { type ErrorCode, HoldfastError } from '../core/holdfast-error.ts'
 import { parseThreadId } from '../core/ids.ts'
-import type { Store, StoreProblem } from '../store/store.ts'
-import type { Committer } from './run/committer.ts'
+import type { StoreProblem } from '../store/store.ts'
 import type { Engine } from './engine.ts'
 
 /**
  * Why a load balancer should send no requests to this server. `commits-waiting`: writes have waited for seconds;
  * `no-answer`: the database did not respond in time; `listener-down`: change notifications of other servers do not
- * arrive; else the code of the database's error.
+ * arrive; `closing`: this process is shutting down; else the code of the database's error.
  */
 export type NotReadyReason = StoreProblem | ErrorCode | 'commits-waiting' | 'no-answer'
 
@@ -26,7 +25,7 @@ export class NotReadyError extends Error {
  * normal path and stores nothing, unless the disk was full or looks so: then it takes room, and shows whether there is any.
  */
 export async function assertReady(
-  { store, committer, append }: ReadyParts,
+  { store, committer, append, assertOpen }: ReadyParts,
   newThreadId: string,
 ): Promise<void> {
   const problem = committer.problem()
@@ -36,6 +35,7 @@ export async function assertReady(
   const mayBeFull = found === 'store-full' || problem?.fault.code === 'store-full'
   const threadId = parseThreadId(newThreadId)
   try {
+    assertOpen()
     await store.findAbandonedRuns(1)
     await (mayBeFull ? committer.assertRoom(threadId) : append({ threadId, events: [] }))
   } catch (error) {
@@ -43,11 +43,7 @@ export async function assertReady(
   }
 }
 
-interface ReadyParts {
-  readonly store: Store
-  readonly committer: Committer
-  readonly append: Engine['append']
-}
+type ReadyParts = Pick<Engine, 'store' | 'committer' | 'append' | 'assertOpen'>
 
 const toNotReady = (error: unknown): NotReadyError =>
   new NotReadyError(error instanceof HoldfastError ? error.code : 'no-answer', { cause: error })

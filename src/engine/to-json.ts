@@ -3,7 +3,7 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Json } from '../core/json.ts'
 import { isLargerThan } from '../core/json-size.ts'
 import { deepestValue, flattenJson } from '../core/json-depth.ts'
-import { isTooWide, mostKeys, mostValues, tooWide } from '../core/json-width.ts'
+import { isTooWide, mostWidth, tooWide } from '../core/json-width.ts'
 
 /** A value that JSON cannot represent, or that cannot be stored. Its message ends the sentence "…: it". */
 export class UnstorableError extends TypeError {
@@ -20,18 +20,27 @@ export class UnstorableError extends TypeError {
 /** How many more values one value may have: an object that occurs in many places is written once for each of them. */
 interface Budget {
   left: number
+  /** How many keys its objects have had, alike or different. */
+  keys: number
 }
+
+const newBudget = (): Budget => ({ left: mostWidth.values, keys: 0 })
 
 /**
  * A value as a database would return it: `undefined` is null, and what is nested deeper than `deepestValue` levels
  * becomes its JSON text (CL6a). A value that JSON cannot represent throws.
  */
 export function toJson(value: unknown): Json {
-  const budget = { left: mostValues }
+  const budget = newBudget()
   try {
     const copy = copyPlain(value, 1, budget)
-    if (copy !== undefined) return copy
-    const text = writeJson(value, { left: mostValues })
+    if (copy !== undefined) {
+      // Most values have so few keys that it need not be known which of them are different.
+      if (budget.keys > mostWidth.keys && isTooWide(copy))
+        throw new UnstorableError(`has ${tooWide}`)
+      return copy
+    }
+    const text = writeJson(value, newBudget())
     if (text === undefined) return null
     const json = JSON.parse(text) as Json
     if (isTooWide(json)) throw new UnstorableError(`has ${tooWide}`)
@@ -103,8 +112,8 @@ function copyObject(object: object, level: number, budget: Budget): Json | undef
   if ((kind !== Object.prototype && kind !== null) || 'toJSON' in object) return undefined
   const copy: Record<string, Json> = {}
   const keys = Object.keys(object)
-  if (keys.length > mostKeys) throw new UnstorableError(`has ${tooWide}`)
   spend(budget, keys.length)
+  budget.keys += keys.length
   for (const key of keys) {
     const copied = copyPlain((object as Record<string, unknown>)[key], level, budget)
     if (copied === undefined || key === '__proto__') return undefined
@@ -128,10 +137,10 @@ function writeJson(value: unknown, budget: Budget): string | undefined {
 
 function writeDeep(value: object): Json | undefined {
   try {
-    return writeJson(value, { left: mostValues })
+    return writeJson(value, newBudget())
   } catch (thrown) {
     const error = toReadableThrown(thrown)
-    if (!(error instanceof RangeError) || !isPlainTree(value, mostValues)) throw error
+    if (!(error instanceof RangeError) || !isPlainTree(value, mostWidth.values)) throw error
     // With a replacer function JSON is written by recursion, and the stack was too small for that.
     return JSON.stringify(value)
   }

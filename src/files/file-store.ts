@@ -15,7 +15,11 @@ export interface FileStore {
    * The bytes, or those of a range; null if there is no such file. A reader may leave at any piece, also before the first:
    * the iterator's `return` then closes whatever is open.
    */
-  read(id: FileId, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | null>
+  read(
+    id: FileId,
+    range?: ByteRange,
+    about?: Omit<FileAbout, 'mediaType'>,
+  ): Promise<AsyncIterable<Uint8Array> | null>
   /** Succeeds if there is no such file. */
   remove(id: FileId): Promise<void>
   /** A URL under which anyone can fetch the file for a while: for models that fetch files themselves. */
@@ -25,6 +29,13 @@ export interface FileStore {
 /** What a file store is given with the bytes. */
 export interface FileAbout {
   readonly mediaType: string
+  /**
+   * For whom: a store that moves few pieces at a time lets people take turns, so that nobody waits for all transfers of
+   * another. Others ignore it. @default not known
+   */
+  readonly user?: string
+  /** It belongs to a turn, which has little time for it: it does not wait for uploads and downloads. @default false */
+  readonly isForTurn?: boolean
 }
 
 /** The first and the last byte, counted from 0. */

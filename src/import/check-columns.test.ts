@@ -1,11 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { deepestJson, deepestValue, isDeeperThan } from '../core/json-depth.ts'
 import type { Json } from '../core/json.ts'
-import { mostKeys, mostMessageValues } from '../core/json-width.ts'
+import { mostMessageWidth } from '../core/json-width.ts'
 import { runToEnd } from '../core/pausable-work.ts'
-import { checkColumns, tooManyValues } from './check-columns.ts'
-import { columnOf } from './columns.ts'
-import { readLegacyMessages } from './read-legacy-messages.ts'
+import { checkColumns, readLegacyMessages, tooManyValues } from './read-legacy-messages.ts'
+import { columnOf } from './old-fields.ts'
 
 const read = (...messages: readonly unknown[]) =>
   readLegacyMessages(messages, { threadId: 't', at: 1, format: 'auto' })
@@ -49,8 +48,11 @@ describe('JSON that is a text in a message', () => {
   )
 
   it.each([
-    ['values', `[${'1,'.repeat(mostMessageValues)}1]`],
-    ['keys', `{${Array.from({ length: mostKeys + 1 }, (_, nth) => `"k${nth}":1`).join()}}`],
+    ['values', `[${'1,'.repeat(mostMessageWidth.values)}1]`],
+    [
+      'keys',
+      `{${Array.from({ length: mostMessageWidth.keys + 1 }, (_, nth) => `"k${nth}":1`).join()}}`,
+    ],
   ])('[CL6b] has as few %s as a message has, or that is not read', (_, text) => {
     const { failed, counts } = read(
       { ...answer, toolCalls: text },

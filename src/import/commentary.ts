@@ -14,8 +14,8 @@ import {
   stepOf,
   textOf,
 } from './old-fields.ts'
-import type { ReportMend, OldPart, OldSteering, OldStep, OldTurn } from './old-message.ts'
-import { readUserMessage, toUserParts } from './user-message.ts'
+import type { OldPart, OldSteering, OldStep, OldTurn, ReportMend } from './old-message.ts'
+import { readUserMessage, toUserParts } from './message-parts.ts'
 
 /** A message with `toolCalls` beside its content, and with commentary in either or in both (LE3). */
 export function* readCommentaryMessage(

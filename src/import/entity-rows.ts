@@ -3,21 +3,22 @@ import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { EntityKind } from '../views/entity-rows.ts'
 import { type CallMarks, readMarks } from './call-outcome.ts'
-import { columnOf, parseJsonText } from './columns.ts'
-import { readCallHead } from './old-call.ts'
 import {
   callListOf,
   callLists,
   checkDate,
+  columnOf,
   dateOf,
   fieldOf,
   flagOf,
   idOf,
   listOf,
+  parseJsonText,
   textOf,
 } from './old-fields.ts'
-import type { ReportMend, OldCall } from './old-message.ts'
-import { entityOf } from './old-names.ts'
+import { readCallHead } from './old-call.ts'
+import type { OldCall, ReportMend } from './old-message.ts'
+import { entityOf } from './old-shapes.ts'
 
 export interface EntityRowRead {
   readonly index: number

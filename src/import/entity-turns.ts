@@ -12,7 +12,7 @@ import type {
   OldTurn,
   Report,
 } from './old-message.ts'
-import { readUserMessage } from './user-message.ts'
+import { readUserMessage } from './message-parts.ts'
 import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
 
 /** An entry of a list, and its index. */
@@ -105,7 +105,7 @@ export function* readEntityRows(
     const turn = isSame ? last : { rows: [], answers: new Map<EntityRowRead, Answered[]>() }
     if (!isSame) groups.push(turn)
     const answered = yield* mapInSteps(row.calls, (call): Answered =>
-      withDefined({ call }, { result: results.take(call.id) }),
+      withDefined({ call }, { result: results.remove(call.id) }),
     )
     turn.rows.push(row)
     turn.answers.set(row, answered)
@@ -185,7 +185,7 @@ function* createEarlyResults(rows: readonly EntityRowRead[]): PausableWork<Early
       early.set(id, row)
       return true
     },
-    take(id) {
+    remove(id) {
       const row = id === undefined ? undefined : early.get(id)
       if (id !== undefined) early.delete(id)
       return row
@@ -196,7 +196,7 @@ function* createEarlyResults(rows: readonly EntityRowRead[]): PausableWork<Early
 interface EarlyResults {
   /** Must be called in the order of the rows. False if its call does not follow. */
   keep(row: EntityRowRead, place: number, open: Reading['open']): boolean
-  take(id: string | undefined): EntityRowRead | undefined
+  remove(id: string | undefined): EntityRowRead | undefined
 }
 
 /** By the turn's id where there is one; otherwise a final text ends a turn. */

@@ -9,7 +9,7 @@ import { projectPrompt } from '../views/model-prompt.ts'
 import { projectToolCalls } from '../views/tool-call-record.ts'
 import { projectUiMessage } from '../views/ui-message.ts'
 import { projectVercelMessage } from '../views/vercel-message.ts'
-import type { LegacyFormat } from './detect-format.ts'
+import type { LegacyFormat } from './old-shapes.ts'
 import { readLegacyMessages } from './read-legacy-messages.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { messagesOf } from '../../test/support/messages-of.ts'
 import { projectChatMessage } from '../views/chat-message.ts'
-import { unwrapFrameworkMessage } from './framework-message.ts'
+import { unwrapFrameworkMessage } from './old-shapes.ts'
 import { readLegacyMessages } from './read-legacy-messages.ts'
 
 /** The chat view of a list, and the report of reading it. */

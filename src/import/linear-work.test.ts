@@ -4,7 +4,7 @@ import { type PausableWork, runToEnd } from '../core/pausable-work.ts'
 import { stripCommentary } from './commentary.ts'
 import { createIdKeeper, type NamedMessage } from './import-units.ts'
 import { mergeThread } from './merge-thread.ts'
-import { mergeTurn, indexTurn } from './merge-turn.ts'
+import { indexTurn, mergeTurn } from './merge-turn.ts'
 import {
   createReport,
   type OldCall,
@@ -13,7 +13,7 @@ import {
   type OldTurn,
 } from './old-message.ts'
 import { readLegacyMessages, readOldMessages } from './read-legacy-messages.ts'
-import { mergeRepeatedCalls } from './repeated-calls.ts'
+import { mergeRepeatedCalls } from './steps.ts'
 
 const count = 6_000
 /** A reader looks at some fields under dozens of names; the square of the count is ten times as much. */
@@ -274,9 +274,9 @@ describe('[OP7] what would take minutes takes no time:', () => {
 
   it('white space before, and within, what thousands of calls say', () => {
     const space = ' '.repeat(2_000_000)
-    const said = (text: string) => Array.from({ length: 5_000 }, () => text)
-    expect(stripCommentary(`${space}Done.`, said('Look.'))).toBe(`${space}Done.`)
-    expect(stripCommentary(`Look${space}up.`, said('Look at.'))).toBe(`Look${space}up.`)
+    const repeatText = (text: string) => Array.from({ length: 5_000 }, () => text)
+    expect(stripCommentary(`${space}Done.`, repeatText('Look.'))).toBe(`${space}Done.`)
+    expect(stripCommentary(`Look${space}up.`, repeatText('Look at.'))).toBe(`Look${space}up.`)
   })
 
   it('content that nearly stands in the commentary', () => {

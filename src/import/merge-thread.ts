@@ -179,17 +179,17 @@ function* findContents(piece: OldTurn): PausableWork<ReadonlySet<string> | undef
 
 function* holds(turn: OldTurn, wanted: ReadonlySet<string>): PausableWork<boolean> {
   const found = new Set<string>()
-  const look = (content: string) => wanted.has(content) && found.add(content)
+  const addIfWanted = (content: string) => wanted.has(content) && found.add(content)
   for (const step of turn.steps) {
     yield
     for (const part of step.parts) {
       if (part.type !== 'call') continue
       const { id, name, createdAt, endedAt } = part
-      look(toContent('result', id, endedAt))
-      look(toContent('call', id, name))
-      look(toContent('call', id, name, createdAt))
+      addIfWanted(toContent('result', id, endedAt))
+      addIfWanted(toContent('call', id, name))
+      addIfWanted(toContent('call', id, name, createdAt))
     }
-    look(toContent('text', step.at, textOfStep(step)))
+    addIfWanted(toContent('text', step.at, textOfStep(step)))
   }
   return found.size === wanted.size
 }

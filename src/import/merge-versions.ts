@@ -39,7 +39,7 @@ export interface Staying {
   readonly count: number
   /** Hidden messages that are shown again, by their ids. */
   readonly back: ReadonlyMap<string, StoredHidden>
-  /** Ids of messages that were read as shown, and are hidden here. Undefined: nothing was read that could tell. */
+  /** Ids of messages that were read as shown, and are hidden here. Undefined: nothing was read that shows it. */
   readonly gone: ReadonlySet<string> | undefined
 }
 
@@ -205,7 +205,7 @@ export function* mergeVersions(
   return { root, from, added: [...added.values()], known }
 }
 
-/** Takes out what has the id of a message on its own path, with all below it: ids are unique among what is shown together. */
+/** Removes each message that has the id of one above it, with all below it: ids are unique among what is shown together. */
 function* dropRepeats(root: VersionRoot): PausableWork<readonly VersionNode[]> {
   const dropped: VersionNode[] = []
   const ids = new Set<string>()

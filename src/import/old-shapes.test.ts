@@ -6,6 +6,7 @@ import { projectEntityRows } from '../views/entity-rows.ts'
 import { projectUiMessage } from '../views/ui-message.ts'
 import { projectVercelMessage } from '../views/vercel-message.ts'
 import { readLegacyMessages } from './read-legacy-messages.ts'
+import { detectFormat } from './old-shapes.ts'
 
 const read = (messages: readonly unknown[]) =>
   readLegacyMessages(messages, { format: 'auto', threadId: 'thread', at: 1_700_000_000_000 })
@@ -197,5 +198,46 @@ describe('other names', () => {
       },
       { id: 'b', content: 'Hi.' },
     ])
+  })
+})
+
+describe('metadata of providers', () => {
+  it('[LE2 FD1] is read as clients of the AI SDK accept it: an object for each provider', () => {
+    const metadata = { openai: { id: 'x' }, other: 5 }
+    const parts = [
+      { ...weather, callProviderMetadata: metadata, resultProviderMetadata: { other: 'text' } },
+      { ...text, providerMetadata: metadata },
+    ]
+    const [message] = shownOf([{ id: 'a', role: 'assistant', parts }])
+    const shown = message === undefined ? undefined : projectUiMessage(message)
+    expect(shown?.parts).toEqual([
+      { type: 'step-start' },
+      { ...weather, callProviderMetadata: { openai: { id: 'x' } } },
+      { type: 'step-start' },
+      { ...text, state: 'done', providerMetadata: { openai: { id: 'x' } } },
+    ])
+  })
+})
+
+const invocation = { state: 'result', toolCallId: 'c', toolName: 't', args: {}, result: 1 }
+const call = { id: 'c', name: 't', args: {}, result: 1 }
+
+describe('the format of a message', () => {
+  it.each([
+    ['ui', { parts: [{ type: 'step-start' }] }],
+    ['ui', { content: 'x', parts: [{ type: 'tool-t', toolCallId: 'c' }] }],
+    ['ui', { content: 'x', parts: [{ ...text, state: 'done' }] }],
+    ['ui', { content: 'x', parts: [{ ...text, state: 'done' }], toolCalls: [] }],
+    ['ui', { content: [{ type: 'tool-call', toolCallId: 'c' }] }],
+    ['vercel', { content: 'Hi' }],
+    ['vercel', { content: 'x', toolInvocations: [invocation] }],
+    ['vercel', { parts: [{ type: 'tool-invocation', toolInvocation: invocation }] }],
+    ['vercel', { content: 'x', parts: [text] }],
+    ['tools-used', { content: 'x', metadata: { tools_used: [] } }],
+    ['commentary', { content: 'x', toolCalls: [] }],
+    ['commentary', { content: 'x', parts: [{ ...text, state: 'done' }], tool_calls: [call] }],
+    ['entities', { entity: 'USER', content: 'x' }],
+  ])('[LE1] is %s (%#)', (format, message) => {
+    expect(detectFormat({ role: 'assistant', ...message })).toBe(format)
   })
 })

@@ -1,7 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
-import { columnOf } from './columns.ts'
-import { callLists, dateOf, idOf, listOf, objectOf, partListOf } from './old-fields.ts'
-import { entityOf, roleOf } from './old-names.ts'
+import { callLists, columnOf, dateOf, idOf, listOf, objectOf, partListOf } from './old-fields.ts'
+import { entityOf, roleOf } from './old-shapes.ts'
 import { mapInSteps, type PausableWork, portionsOf, sortInSteps } from '../core/pausable-work.ts'
 
 /** The order that was found for a list, and on what basis. */

@@ -1,14 +1,16 @@
 import type { NewEvent } from '../core/event.ts'
 import { deepestValue } from '../core/json-depth.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
-import { isTooWide } from '../core/json-width.ts'
-import { checkColumns, tooManyValues } from './check-columns.ts'
+import { describeWidth, isTooWide, type JsonWidth, mostMessageWidth } from '../core/json-width.ts'
 import { noCall, type OldThread } from './entity-turns.ts'
 import { createIdKeeper, createMessageNamer, type IsTaken, toUnits } from './import-units.ts'
 import { createReport, type Failed, type Mended, type Report } from './old-message.ts'
-import { toKnownNames } from './old-names.ts'
+import { isMastraContent, toKnownNames } from './old-shapes.ts'
 import { type ListOptions, readMessages } from './read-messages.ts'
-import { runToEnd, type PausableWork } from '../core/pausable-work.ts'
+import { type PausableWork, runToEnd } from '../core/pausable-work.ts'
+import { callLists, columnOf, cutDeepText, decodeInSteps, parseJsonText } from './old-fields.ts'
+import { usedLists } from './sdk-message.ts'
+import { fileLists } from './message-parts.ts'
 
 export interface LegacyOptions extends ListOptions {
   readonly threadId: string
@@ -90,7 +92,7 @@ function* toKnownMessage(value: JsonObject, cut: () => void): PausableWork<JsonO
 }
 
 /** So many values are converted within a millisecond. */
-const valuesAtOnce = 1_000
+const atOnce: JsonWidth = { values: 1_000, keys: 1_000 }
 
 /**
  * The message as `JSON.stringify` would keep it. Data from a file is JSON already; a program may pass dates,
@@ -114,7 +116,7 @@ function* toPlainJson(message: unknown, onCut: () => void, depth = 0): PausableW
   return Array.isArray(message) ? items : Object.fromEntries(entries)
 }
 
-const isWide = (value: unknown): value is object => isTooWide(value, valuesAtOnce)
+const isWide = (value: unknown): value is object => isTooWide(value, atOnce)
 
 function convert(value: unknown, depth: number, onCut: () => void): Json | undefined {
   switch (typeof value) {
@@ -151,4 +153,63 @@ function convertContainer(value: object, depth: number, onCut: () => void): Json
       return json === undefined ? [] : [[key, json]]
     }),
   )
+}
+
+/** Why a message is not read that has too many values, as JSON or as JSON text in it. */
+export const tooManyValues = `It has ${describeWidth(mostMessageWidth)}.`
+
+/** The fields that are a list or an object wherever they are read. */
+const columnNames = [
+  ...['parts', 'metadata', 'annotations', 'toolInvocations', 'drafts', 'replies', 'steering'],
+  ...[...callLists, ...usedLists, ...fileLists],
+]
+const metadataNames = ['parts', ...usedLists]
+
+/**
+ * The message with its columns decoded for all who read them. JSON in a text has the same bounds as the message around it:
+ * what is too deep is cut off, and `onCut` is called. `undefined`: it has too many values to be read (CL6a, CL6b).
+ */
+export function* checkColumns(
+  message: JsonObject,
+  onCut: () => void,
+): PausableWork<JsonObject | undefined> {
+  const checked = yield* checkFields(yield* checkContent(message, onCut), columnNames, onCut)
+  const metadata = checked === undefined ? undefined : columnOf(checked, 'metadata')
+  if (checked === undefined || !isJsonObject(metadata)) return checked
+  const inside = yield* checkFields(metadata, metadataNames, onCut)
+  if (inside === undefined) return undefined
+  return inside === metadata ? checked : { ...checked, metadata: inside }
+}
+
+/** Content that is too deep or too wide stays the text that it is, unless it contains the message itself. */
+function* checkContent(message: JsonObject, onCut: () => void): PausableWork<JsonObject> {
+  const found = yield* decodeInSteps(message, 'content')
+  if (found?.kind !== 'too-deep') return message
+  const content = yield* cutColumn(message, 'content')
+  if (!isMastraContent(content)) return message
+  onCut()
+  return { ...message, content }
+}
+
+function* checkFields(
+  object: JsonObject,
+  names: readonly string[],
+  onCut: () => void,
+): PausableWork<JsonObject | undefined> {
+  const cut: Record<string, Json> = {}
+  for (const name of names) {
+    const found = yield* decodeInSteps(object, name)
+    if (found?.kind === 'too-wide') return undefined
+    if (found?.kind !== 'too-deep') continue
+    const value = yield* cutColumn(object, name)
+    if (value === undefined) continue
+    cut[name] = value
+    onCut()
+  }
+  return Object.keys(cut).length === 0 ? object : { ...object, ...cut }
+}
+
+function* cutColumn(object: JsonObject, name: string): PausableWork<Json | undefined> {
+  const text = object[name]
+  return typeof text === 'string' ? parseJsonText(yield* cutDeepText(text)) : undefined
 }

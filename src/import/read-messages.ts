@@ -2,7 +2,7 @@ import { assertNever } from '../core/assert-never.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { sameJson } from '../views/same-json.ts'
 import { readCommentaryMessage } from './commentary.ts'
-import { detectFormat, hasEntity, type LegacyFormat } from './detect-format.ts'
+import { detectFormat, hasEntity, type LegacyFormat, roleOf } from './old-shapes.ts'
 import {
   type ListedValue,
   noCall,
@@ -11,18 +11,36 @@ import {
   type PlacedMessage,
   readEntityRows,
 } from './entity-turns.ts'
-import { type KnownTurn, mergeTurn, indexTurn } from './merge-turn.ts'
-import { plainContext, readChatCall, readToolMessage } from './old-call.ts'
+import { indexTurn, type KnownTurn, mergeTurn } from './merge-turn.ts'
+import {
+  plainContext,
+  readChatCall,
+  readToolMessage,
+  type ToolAnswer,
+  unnamed,
+} from './old-call.ts'
 import { callListOf, callLists, checkDate, dateOf, idOf, textOf } from './old-fields.ts'
-import type { ReportMend, OldMessage, OldTurn, Report } from './old-message.ts'
-import { roleOf } from './old-names.ts'
-import { type OpenTurn, openTurn } from './open-turn.ts'
+import {
+  hasEnded,
+  type OldCall,
+  type OldMessage,
+  type OldPart,
+  type OldStep,
+  type OldTurn,
+  type Report,
+  type ReportMend,
+} from './old-message.ts'
 import { findOrder } from './order.ts'
 import { addListedCalls } from './steps.ts'
-import { readToolsUsedMessage, readUiMessage } from './ui-message.ts'
-import { readUserMessage } from './user-message.ts'
-import { readInvocations, readVercelMessage } from './vercel-message.ts'
+import {
+  readInvocations,
+  readToolsUsedMessage,
+  readUiMessage,
+  readVercelMessage,
+} from './sdk-message.ts'
+import { readUserMessage } from './message-parts.ts'
 import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
+import { withDefined } from '../core/with-defined.ts'
 
 export interface ListOptions {
   readonly format: LegacyFormat | 'auto'
@@ -152,7 +170,7 @@ function* putInOrder(
   const isGiven = found.basis === 'given'
   if (found.isGuess) {
     const order = isGiven ? 'as it is given, oldest first' : `another than the given one`
-    report.guess(first, `The order is ${order}: ${doubts[found.basis]}.`)
+    report.guess(first, `The order is ${order}: ${reasonsToGuess[found.basis]}.`)
   } else if (!isGiven) {
     const word = found.basis === 'dates' ? 'dates' : 'ids'
     report.mend(first, `It is not given oldest first: it was put in order by its ${word}.`)
@@ -160,7 +178,7 @@ function* putInOrder(
   return places
 }
 
-const doubts = {
+const reasonsToGuess = {
   given: 'dates and ids do not settle it',
   dates: 'the dates do not settle all of it',
   ids: 'the ids do not settle all of it',
@@ -278,4 +296,71 @@ function* findRepeats(values: readonly Json[]): PausableWork<ReadonlySet<number>
     else if (sameJson(known, value)) repeats.add(index)
   }
   return repeats
+}
+
+type OpenStep = Omit<OldStep, 'parts'> & { readonly parts: OldPart[] }
+
+interface CallPosition {
+  readonly step: OpenStep
+  readonly part: number
+}
+
+/**
+ * A turn to which the messages after it still add: results, and further messages of the model. Its lists are its own and
+ * grow in place, and its open calls are found by their ids: with a copy and a search for each of 20,000 results, reading
+ * them took minutes (OP7).
+ */
+interface OpenTurn {
+  /** The turn so far. Its lists grow with what is added later. */
+  turn(): OldTurn
+  /** Adds a result to the last open call of its id; false if there is none. */
+  addAnswer(answer: ToolAnswer): boolean
+  /** Adds a result whose call is not in the data, as that of an unknown tool. */
+  addUnknownCall(answer: ToolAnswer & { readonly callId: string }): void
+  /** Adds a message of the model that goes on after results. As with rows, the turn gets the id of its final message. */
+  continueWith(next: OldTurn): void
+}
+
+export function openTurn(first: OldTurn): OpenTurn {
+  let head: Omit<OldTurn, 'steps'> = first
+  const steps: OpenStep[] = []
+  const otherIds: string[] = [...(first.otherIds ?? [])]
+  /** Positions of calls that have not ended, the last one last. */
+  const open = new Map<string | undefined, CallPosition[]>()
+  const addStep = (added: OldStep): void => {
+    const step = { ...added, parts: [...added.parts] }
+    steps.push(step)
+    for (const [part, call] of step.parts.entries()) {
+      if (call.type !== 'call' || hasEnded(call)) continue
+      const position = { step, part }
+      const known = open.get(call.id)
+      if (known === undefined) open.set(call.id, [position])
+      else known.push(position)
+    }
+  }
+  for (const step of first.steps) addStep(step)
+  return {
+    turn: () => ({ ...head, steps }),
+    addAnswer({ callId, end }) {
+      const positions = open.get(callId)
+      const position = positions?.at(-1)
+      if (positions === undefined || position === undefined) return false
+      const { step, part } = position
+      const call: OldCall = { ...(step.parts[part] as OldCall), ...end }
+      step.parts[part] = call
+      if (hasEnded(call)) positions.pop()
+      return true
+    },
+    addUnknownCall({ callId, end }) {
+      const input = { kind: 'complete', value: {} } as const
+      addStep({ parts: [{ type: 'call', id: callId, name: unnamed, input, ...end }] })
+      head = { kind: 'turn' }
+    },
+    continueWith({ steps: added, ...next }) {
+      for (const step of added) addStep(withDefined({ ...step }, { at: step.at ?? next.at }))
+      if (head.id !== undefined) otherIds.push(head.id)
+      const id = next.id ?? head.id
+      head = withDefined({ ...head, ...next, otherIds }, { id, at: head.at ?? next.at })
+    },
+  }
 }

@@ -1,8 +1,22 @@
-import type { CallOrigin, CallOutcome, Decision } from '../core/call.ts'
+import {
+  type Call,
+  type CallOrigin,
+  type CallOutcome,
+  type Decision,
+  isOpenCall,
+} from '../core/call.ts'
 import type { NewTurnEvent, TurnEventBody } from '../core/event.ts'
 import { emptyTurn, foldInSteps } from '../core/fold-turn.ts'
 import type { CallId, MessageId } from '../core/ids.ts'
-import type { TurnEnding } from '../core/message.ts'
+import {
+  callsOf,
+  isTurn,
+  type Message,
+  type Part,
+  type Step,
+  type Turn,
+  type TurnEnding,
+} from '../core/message.ts'
 import { isJsonObject } from '../core/json.ts'
 import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
 import { planTurnEnd } from '../core/plan-turn-end.ts'
@@ -10,17 +24,19 @@ import { withDefined } from '../core/with-defined.ts'
 import { lazyKey } from '../views/lazy-output.ts'
 import { toPartialMetadata } from '../views/result-value.ts'
 import type {
-  ReportMend,
   OldCall,
+  OldMessage,
   OldPart,
   OldSteering,
   OldStep,
   OldText,
   OldTurn,
+  ReadDecision,
+  ReportMend,
 } from './old-message.ts'
 
 /** The name of people in old data, which has no names. */
-export const importer = 'import'
+const importer = 'import'
 
 export interface TurnEventsOptions {
   readonly turnId: MessageId
@@ -219,3 +235,117 @@ const outcomesOf = ({ parts }: OldStep) =>
     if (part.type !== 'call') return []
     return [typeof part.outcome === 'string' ? part.outcome : part.outcome.state]
   })
+
+/**
+ * A stored message in the form that the readers of old data return. For an imported message it is the inverse
+ * of `toTurnEvents`: written again, it is the same turn.
+ */
+export function toOldMessage(message: Message): OldMessage {
+  const { id, createdAt: at, metadata } = message
+  if (isTurn(message)) return toOldTurn(message)
+  const { role, parts } = message
+  return withDefined({ kind: 'user', id, at, role, parts } as const, { metadata })
+}
+
+function toOldTurn(turn: Turn): OldTurn {
+  const { id, createdAt: at, metadata, choices, feedback, steps, progress } = turn
+  return withDefined({ kind: 'turn', id, at, steps: steps.map(toOldStep) } as const, {
+    metadata,
+    choices,
+    feedback,
+    ending: progress.status === 'ended' ? progress.ending : undefined,
+  })
+}
+
+function toOldStep(step: Step): OldStep {
+  const isBroken = step.status === 'ended' && step.finishReason === 'interrupted'
+  return withDefined(
+    { parts: step.parts.map(toOldPart), index: step.index, at: step.startedAt },
+    {
+      flaw:
+        step.status === 'abandoned'
+          ? ('draft' as const)
+          : isBroken
+            ? ('broken' as const)
+            : undefined,
+    },
+  )
+}
+
+function toOldPart(part: Part): OldPart {
+  if (part.type === 'call') return toOldCall(part)
+  if (part.type !== 'text' && part.type !== 'reasoning') return part
+  const { type, text, block, providerMetadata } = part
+  return withDefined({ type, text, block }, { providerMetadata })
+}
+
+function toOldCall(call: Call): OldCall {
+  const { id: ownId, providerCallId: id, name, input, createdAt, resolution } = call
+  const { dynamic, providerExecuted, title, providerMetadata, toolMetadata } = call
+  return withDefined(
+    {
+      type: 'call',
+      id,
+      ownId,
+      name,
+      input,
+      createdAt,
+      outcome: isOpenCall(call) ? 'open' : storedOutcomeOf(call),
+    } as const,
+    {
+      ...{ dynamic, providerExecuted, title, providerMetadata, toolMetadata },
+      decision: call.decision === undefined ? undefined : toDecision(call.decision),
+      needsApproval: call.approval === 'required' ? (true as const) : undefined,
+      wasSkipped: resolution?.kind === 'skip' ? (true as const) : undefined,
+      resultProviderMetadata: call.resultProviderMetadata,
+      startedAt: call.startedAt,
+      endedAt: isOpenCall(call) ? undefined : call.endedAt,
+    },
+  )
+}
+
+function toDecision({ kind, feedback, automatic }: ReadDecision): ReadDecision {
+  return withDefined({ kind }, { feedback, automatic })
+}
+
+function storedOutcomeOf(call: Exclude<Call, { readonly state: 'streaming' }>): OldCall['outcome'] {
+  switch (call.state) {
+    case 'succeeded':
+      return withDefined({ state: call.state, output: call.output } as const, {
+        modelOutput: call.modelOutput,
+      })
+    case 'failed':
+      return { state: call.state, cause: call.cause, error: call.error }
+    case 'denied':
+      return withDefined({ state: call.state, cause: call.cause } as const, {
+        feedback: call.feedback,
+        supersededBy: call.supersededBy,
+      })
+    case 'interrupted':
+      return withDefined({ state: call.state, cause: call.cause } as const, {
+        supersededBy: call.supersededBy,
+      })
+    case 'stopped':
+    case 'unknown':
+      return { state: call.state, cause: call.cause } as CallOutcome
+    default:
+      return 'open'
+  }
+}
+
+/**
+ * Whether all of it came from an import. A turn of the engine has its model, a turn of the host's own loop is
+ * marked as recorded, and a person who decided or resolved has another name.
+ */
+export function isImported(message: Message): boolean {
+  if (!isTurn(message)) return true
+  const { recorded, progress, steps } = message
+  if (recorded === true || progress.status !== 'ended') return false
+  if (steps.some((step) => step.model !== undefined || ('usage' in step && step.usage)))
+    return false
+  return [...callsOf(message)].every(
+    ({ decision, resolution }) =>
+      (decision === undefined || decision.by === importer) &&
+      (resolution === undefined || resolution.by === importer),
+  )
+}

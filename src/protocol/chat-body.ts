@@ -1,4 +1,4 @@
-import { HoldfastError } from '../core/holdfast-error.ts'
+import { badRequestFault } from '../core/holdfast-error.ts'
 import {
   type CallId,
   isMessageId,
@@ -73,7 +73,7 @@ export interface ChatOutput {
 
 /** Parses the body that the default transports of AI SDK 5, 6 and 7 send. */
 export function parseChatBody(body: unknown): ChatRequest {
-  if (!isJsonObject(body)) throw bad('The body is a JSON object.')
+  if (!isJsonObject(body)) throw badRequestFault('The body is a JSON object.')
   const threadId = parseThreadId(body.id)
   const messageId = body.messageId == null ? undefined : parseMessageId(body.messageId)
   const last = lastMessage(body)
@@ -85,12 +85,12 @@ export function parseChatBody(body: unknown): ChatRequest {
     })
   }
   if (body.trigger !== undefined && body.trigger !== 'submit-message') {
-    throw bad('"trigger" is "submit-message" or "regenerate-message".')
+    throw badRequestFault('"trigger" is "submit-message" or "regenerate-message".')
   }
   if (last === undefined)
-    throw bad('The body needs "messages" with the message to answer, or "message".')
+    throw badRequestFault('The body needs "messages" with the message to answer, or "message".')
   if (last.role === 'assistant') return toAnswers(threadId, last)
-  if (last.role !== 'user') throw bad('The last message is a user message.')
+  if (last.role !== 'user') throw badRequestFault('The last message is a user message.')
   const message = withDefined(
     { id: parseMessageId(last.id), parts: parseUserParts(last) },
     { metadata: withoutVersions(last.metadata) },
@@ -117,15 +117,17 @@ export const busyWords: readonly WhenBusy[] = ['queue', 'steer', 'interrupt', 'r
 function parseWhenBusy(value: unknown): WhenBusy | undefined {
   if (value === undefined || value === null) return undefined
   const mode = busyWords.find((each) => each === value)
-  if (mode === undefined) throw bad(`"whenBusy" is one of ${busyWords.join(', ')}.`)
+  if (mode === undefined) throw badRequestFault(`"whenBusy" is one of ${busyWords.join(', ')}.`)
   return mode
 }
 
 function lastMessage(body: JsonObject): JsonObject | undefined {
   const { message, messages } = body
-  if (messages !== undefined && !Array.isArray(messages)) throw bad('"messages" is a list.')
+  if (messages !== undefined && !Array.isArray(messages))
+    throw badRequestFault('"messages" is a list.')
   const last: unknown = message ?? (Array.isArray(messages) ? messages.at(-1) : undefined)
-  if (last !== undefined && !isJsonObject(last)) throw bad('A message is a JSON object.')
+  if (last !== undefined && !isJsonObject(last))
+    throw badRequestFault('A message is a JSON object.')
   return last
 }
 
@@ -134,21 +136,21 @@ export function parseUserParts(message: JsonObject): readonly UserPart[] {
   const { content } = message
   const plain = typeof content === 'string' ? [{ type: 'text', text: content }] : undefined
   const parts = message.parts ?? plain
-  if (!Array.isArray(parts)) throw bad('A user message has "parts".')
+  if (!Array.isArray(parts)) throw badRequestFault('A user message has "parts".')
   const read = (parts as readonly Json[]).flatMap((part): readonly UserPart[] => {
-    if (!isJsonObject(part)) throw bad('A part is a JSON object.')
+    if (!isJsonObject(part)) throw badRequestFault('A part is a JSON object.')
     if (part.type === 'text' && typeof part.text === 'string') {
       return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }]
     }
     if (part.type !== 'file') return []
     const { mediaType, url, filename } = part
     if (typeof mediaType !== 'string' || typeof url !== 'string') {
-      throw bad('A file part has "mediaType" and "url".')
+      throw badRequestFault('A file part has "mediaType" and "url".')
     }
     const file = { type: 'file', mediaType, url } as const
     return [typeof filename === 'string' ? { ...file, filename } : file]
   })
-  if (read.length === 0) throw bad('The message is empty: it has no text and no file.')
+  if (read.length === 0) throw badRequestFault('The message is empty: it has no text and no file.')
   return read
 }
 
@@ -182,9 +184,7 @@ function toAnswers(threadId: ThreadId, message: JsonObject): ChatRequest {
   const answers = parseAnswers(message)
   const messageId = parseMessageId(message.id)
   if (answers.decisions.length === 0 && answers.outputs.length === 0) {
-    throw bad('The last message is the assistant’s and has no new decision or result.')
+    throw badRequestFault('The last message is the assistant’s and has no new decision or result.')
   }
   return { kind: 'answers', threadId, messageId, ...answers }
 }
-
-const bad = (message: string): HoldfastError => new HoldfastError('bad-request', message)

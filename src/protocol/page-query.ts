@@ -11,6 +11,16 @@ export type Place = readonly number[]
 export const toCursor = (list: string, place: number): string =>
   toPlaceCursor(list, { place: [place] })
 
+/** `nextCursor` of the last page is null: handed back, it means the first page, as no cursor does. */
+export function withCursor<Parsed>(
+  cursor: string | null | undefined,
+  parse: (cursor: string) => Parsed,
+): Parsed | null {
+  if (cursor === undefined || cursor === null) return null
+  if (typeof cursor !== 'string') throw badCursor()
+  return parse(cursor)
+}
+
 export function parseCursor(list: string, cursor: string): number {
   const [place, ...rest] = parsePlaceCursor(list, cursor).place
   if (place === undefined || rest.length > 0) throw badCursor()

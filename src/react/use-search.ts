@@ -48,7 +48,7 @@ export function useSearch(query: string): UsedSearch {
     const controller = new AbortController()
     const timer = setTimeout(() => {
       void (async () => {
-        const page = await ask(createApi(options), wanted, controller.signal)
+        const page = await fetchResults(createApi(options), wanted, controller.signal)
         if (!controller.signal.aborted) setFound({ query: wanted, page })
       })()
     }, pauseMs)
@@ -64,7 +64,7 @@ export function useSearch(query: string): UsedSearch {
 /** A server of an older version waits until its index is complete, and does not say so. */
 type FoundPage = Pick<UsedSearch, 'results' | 'hasMore'> & Partial<Pick<UsedSearch, 'isComplete'>>
 
-async function ask(api: Api, query: string, signal: AbortSignal): Promise<UsedSearch> {
+async function fetchResults(api: Api, query: string, signal: AbortSignal): Promise<UsedSearch> {
   try {
     const path = `/api/search?q=${encodeURIComponent(query)}`
     const page = await api.get<FoundPage>(path, signal)

@@ -1,4 +1,6 @@
+import type { ReadGate } from '../engine/follow/hub.ts'
 import { ApiError } from '../protocol/api-error.ts'
+import { createFairReads } from './fair-reads.ts'
 import type { Limits } from './handler-options.ts'
 
 /**
@@ -14,6 +16,11 @@ export interface BodyBytes {
 export interface BodyMeter {
   /** Refuses with 429 what is over a limit, and does not count it. */
   hold(this: void, bytes: number): void
+  /**
+   * Parses one that takes long, one after the other for each owner: a hundred connections of one person that each bring
+   * one at once would otherwise block the event loop for seconds.
+   */
+  readonly inLine: ReadGate
   /** The request is answered, or its client has gone. */
   release(this: void): void
 }
@@ -22,6 +29,7 @@ export function createBodyBytes(
   limits: Pick<Limits, 'bodyBytes' | 'unreadBytesPerOwner' | 'unreadBytes'>,
 ): BodyBytes {
   const owners = new Map<string, number>()
+  const lines = createFairReads(() => true)
   let all = 0
   const check = (own: number, total: number) => {
     // One body fits in any case: an owner without another one is refused neither by a small limit nor because others
@@ -41,6 +49,7 @@ export function createBodyBytes(
     open(ownerId) {
       let held = 0
       return {
+        inLine: lines.gateOf(ownerId),
         hold(bytes) {
           const own = (owners.get(ownerId) ?? 0) + bytes
           check(own, all + bytes)

@@ -1,4 +1,3 @@
-import { createFairGate, type FairGate } from '../core/fair-gate.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import { parseThreadId, type ThreadId } from '../core/ids.ts'
 import type { ThreadRecord } from '../core/thread.ts'
@@ -9,6 +8,7 @@ import { createFairReads, type FairReads } from './fair-reads.ts'
 import { badRequest, notFound } from './http-error.ts'
 import { createInFlight, type InFlight } from './in-flight.ts'
 import { defaultLimits, type HandlerOptions, type Limits } from './handler-options.ts'
+import { createLargeImports, type LargeImports } from './large-imports.ts'
 import { mountOf } from './mount-path.ts'
 import type { RouteRequest } from './router.ts'
 import { createSavingWatch, type SavingWatch } from './saving-watch.ts'
@@ -28,12 +28,12 @@ export interface ServerContext {
   readonly runs: OwnerCounter
   /** Imports and forks. */
   readonly jobs: OwnerCounter
-  /** Large imports, once their bodies are read. */
-  readonly largeImports: FairGate
+  /** Imports with large bodies, from the moment that the body is known to be large. */
+  readonly largeImports: LargeImports
   /** Uploads and downloads of files. */
   readonly transfers: OwnerCounter
   readonly saving: SavingWatch
-  /** Bodies of requests, but for those of imports and files, which `jobs` and `transfers` bound. */
+  /** Bodies of requests, but for those of imports, of which few are large at once, and of files, which are never held whole. */
   readonly bodies: BodyBytes
   readonly inFlight: InFlight
   /** Reads that may be large are scheduled by this. */
@@ -54,7 +54,7 @@ export function createServerContext(holdfast: Holdfast, options: HandlerOptions)
     followers: createOwnerCounter(limits.followersPerOwner, 'streams', limits.followers),
     runs: createOwnerCounter(limits.runsPerOwner, 'runs'),
     jobs: createOwnerCounter(limits.jobsPerOwner, 'imports or forks', limits.jobs),
-    largeImports: createFairGate(2),
+    largeImports: createLargeImports(holdfast.clock),
     transfers: createOwnerCounter(limits.transfersPerOwner, 'files', limits.transfers),
     saving: createSavingWatch(holdfast),
     bodies: createBodyBytes(limits),
@@ -111,10 +111,11 @@ function createOwnerCounter(
   }
 }
 
-/** The thread of a request, if it belongs to the caller; any other is treated as not existing (HT2). */
+/** The id in the path, whoever owns the thread. */
 export const threadOf = ({ params }: RouteRequest): ThreadId => parseThreadId(params['id'])
 
-export async function findThread(
+/** The thread of a request, if it belongs to the caller; any other is treated as not existing (HT2). */
+export async function readOwnThread(
   context: ServerContext,
   request: RouteRequest,
 ): Promise<ThreadRecord> {

@@ -21,8 +21,8 @@ export function addCorsHeaders(
 
 /** The response to a CORS preflight; null for any other request. */
 export function answerPreflight(request: Request): Response | null {
-  const asks = request.headers.get('access-control-request-method')
-  if (request.method !== 'OPTIONS' || asks === null) return null
+  const requestedMethod = request.headers.get('access-control-request-method')
+  if (request.method !== 'OPTIONS' || requestedMethod === null) return null
   return new Response(null, {
     status: 204,
     headers: {

@@ -32,6 +32,7 @@ const statuses: Readonly<Record<ErrorCode, number>> = {
   'no-files': 501,
   'shares-full': 409,
   'no-shares': 501,
+  closing: 503,
   'store-closed': 503,
   'store-locked': 503,
   'store-read-only': 503,
@@ -95,7 +96,12 @@ export function toErrorResponse(error: unknown): Response {
 }
 
 /** Codes whose message is not about the database. */
-const ourFaults: ReadonlySet<ErrorCode> = new Set(['agent-failed', 'no-search', 'no-shares'])
+const ourFaults: ReadonlySet<ErrorCode> = new Set([
+  'agent-failed',
+  'no-search',
+  'no-shares',
+  'closing',
+])
 
 function toAnswer(error: unknown): ApiError {
   if (error instanceof ApiError) return error

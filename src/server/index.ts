@@ -1,7 +1,7 @@
 import '../assert-node.ts'
 export { createHandler, type Handler } from './create-handler.ts'
 export type { HandlerOptions, Limits, RequestRecord } from './handler-options.ts'
-export { defaultForwardHeaders, type ForwardHeaders } from './ask-backend.ts'
+export { defaultForwardHeaders, type ForwardHeaders } from './backend-request.ts'
 export type { ListenOptions, NodeListenerOptions } from './listen-options.ts'
 export { listen, type Listening, toNodeListener } from './node-listener.ts'
 export {

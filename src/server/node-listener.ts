@@ -20,6 +20,7 @@ import { safetyHeaders } from './safety-headers.ts'
 
 /** A server that accepts requests. */
 export interface Listening {
+  /** Where it listens, with the port that was chosen. */
   readonly url: string
   /** Accepts no more requests, ends open streams so that their clients resume on another server, and waits. */
   close(): Promise<void>
@@ -324,7 +325,7 @@ async function pump(
     for (let from = 0; from < piece.length && !gone.aborted; from += mostAtOnce) {
       const part = piece.length <= mostAtOnce ? piece : piece.subarray(from, from + mostAtOnce)
       const isWhole = isHeadOut && part === piece
-      const socket = isWhole && takesChunks(outgoing) ? outgoing.socket : null
+      const socket = isWhole && canWriteChunks(outgoing) ? outgoing.socket : null
       const isTaken = socket?.write(toChunk(part)) ?? outgoing.write(part)
       isHeadOut = true
       if (!isTaken) await drained(socket ?? outgoing, outgoing, gone, stallMs)
@@ -340,7 +341,7 @@ const mostAtOnce = 65_536
  * are allocated for each connection: a third of the cost of a frame with 500 followers. Not if something wraps `write`,
  * such as compression.
  */
-const takesChunks = (outgoing: ServerResponse): boolean =>
+const canWriteChunks = (outgoing: ServerResponse): boolean =>
   outgoing.chunkedEncoding &&
   outgoing.writableLength === 0 &&
   outgoing.write === ServerResponse.prototype.write

@@ -1,6 +1,6 @@
 import type { Json } from '../core/json.ts'
 import { createJsonScanner, deepestJson } from '../core/json-depth.ts'
-import { mostKeys } from '../core/json-width.ts'
+import { describeWidth, type JsonWidth, mostWidth } from '../core/json-width.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import { badRequest } from './http-error.ts'
 import type { RouteRequest } from './router.ts'
@@ -14,36 +14,67 @@ export async function readJson(
   maxBytes: number,
 ): Promise<Json> {
   const types = /^application\/json\s*(;|$)/i
-  const { hold } = bodyMeter
-  const text = await readText(request, { maxBytes, mostValues: mostBodyValues, types, hold })
-  if (text === null) return {}
+  const { hold, inLine } = bodyMeter
+  const { values: mostValues } = mostBodyWidth
+  const pieces: string[] = []
+  const found = await readBody(request, {
+    ...{ maxBytes, mostValues, types },
+    arrive: ({ byteLength }) => hold(byteLength + chunkCost),
+    keep: (text) => void pieces.push(text),
+  })
+  if (found === null) return {}
+  const text = pieces.join('')
+  if (found.values <= fewValues) return parse(text)
+  return inLine(async () => {
+    // Only now: of bodies that arrive at once, counting their keys would take a quarter of the time that parsing them does.
+    if (createJsonScanner(mostBodyWidth.keys)(text).keys > mostBodyWidth.keys) throw tooWide()
+    return parse(text)
+  })
+}
+
+function parse(text: string): Json {
   try {
-    return JSON.parse(text.join('')) as Json
+    return JSON.parse(text) as Json
   } catch {
     throw badRequest('The body is not JSON.')
   }
 }
 
 /** What is done with a value takes a microsecond each, and cannot be paused (OP7). */
-const mostBodyValues = 100_000
+const mostBodyWidth: JsonWidth = { values: 100_000, keys: mostWidth.keys }
+/** These are parsed within a millisecond. */
+const fewValues = 1_000
 
-export interface TextLimits {
+const tooWide = (): ApiError => badRequest(`The body has ${describeWidth(mostBodyWidth)}.`)
+
+export interface BodyReading {
   readonly maxBytes: number
-  /** @default any number */
+  /** @default any number: the messages of an import are checked one by one */
   readonly mostValues?: number
   readonly types: RegExp
-  /** Called with the size of each chunk before the chunk is kept; refuses by throwing. */
-  readonly hold?: (bytes: number) => void
+  /** Given each chunk before the next is read; refuses by throwing. What it waits for, the client waits for. */
+  readonly arrive: (chunk: Uint8Array) => void | Promise<void>
+  /** Given the text of each chunk. @default it is only checked */
+  readonly keep?: (text: string) => void
+  /** Ends the reading, with the reason, even if nothing more arrives. */
+  readonly signal?: AbortSignal
 }
 
 /**
- * JSON text, not too deep, in chunks as they arrived: the large body of an import is never decoded or scanned at once
- * (OP7). Null for a request without a body and without a content type.
+ * Reads JSON text that is not too deep, in chunks as they arrive: the large body of an import is never decoded or scanned at
+ * once (OP7). Returns how many values are in it; null for a request without a body and without a content type.
  */
-export async function readText(
+export async function readBody(
   request: Request,
-  { maxBytes, mostValues = Number.POSITIVE_INFINITY, types, hold = () => {} }: TextLimits,
-): Promise<string[] | null> {
+  {
+    maxBytes,
+    mostValues = Number.POSITIVE_INFINITY,
+    types,
+    arrive,
+    keep = () => {},
+    signal,
+  }: BodyReading,
+): Promise<{ readonly values: number } | null> {
   const type = request.headers.get('content-type')
   if (type === null ? hasBody(request) : !types.test(type)) {
     throw unsupported('Send the body as "content-type: application/json".')
@@ -51,29 +82,25 @@ export async function readText(
   checkEncoding(request.headers, type ?? '')
   if (type === null) return null
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
-  const pieces: string[] = []
-  const scan = createJsonScanner()
+  const scan = createJsonScanner(0)
+  let values = 0
   try {
     const decoder = new TextDecoder('utf-8', { fatal: true })
-    const add = (piece: string) => {
-      if (piece !== '') pieces.push(piece)
-      const { depth, values, keys } = scan(piece)
-      if (depth > deepestJson) {
+    const add = (text: string) => {
+      if (text !== '') keep(text)
+      const shape = scan(text)
+      values = shape.values
+      if (shape.depth > deepestJson) {
         throw badRequest(`The body is nested deeper than ${deepestJson} levels.`)
       }
-      if (values > mostValues) {
-        throw badRequest(`The body has more than ${mostValues} values.`)
-      }
-      if (keys > mostKeys) {
-        throw badRequest(`An object of the body has more than ${mostKeys} keys.`)
-      }
+      if (values > mostValues) throw tooWide()
     }
-    for await (const chunk of readChunks(request, maxBytes)) {
-      hold(chunk.byteLength + chunkCost)
+    for await (const chunk of readChunks(request, maxBytes, signal)) {
+      await arrive(chunk)
       add(decoder.decode(chunk, { stream: true }))
     }
     add(decoder.decode())
-    return pieces
+    return { values }
   } catch (error) {
     throw error instanceof ApiError ? error : badRequest('The body is not UTF-8.')
   }
@@ -104,17 +131,32 @@ function hasBody(request: Request): boolean {
 }
 
 /** The largest chunk that is handled at once, however the client and its transport split a body. */
-const pieceBytes = 65_536
+export const pieceBytes = 65_536
 /** What a chunk takes beside its bytes: most of the memory of a body that arrives two bytes at a time. */
 const chunkCost = 32
 
-async function* readChunks(request: Request, maxBytes: number): AsyncGenerator<Uint8Array> {
+async function* readChunks(
+  { body }: Request,
+  maxBytes: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+  const reader = (body ?? new Blob().stream()).getReader()
+  // A read that is under way ends with it, as if the body had.
+  const cancel = () => void reader.cancel().catch(() => undefined)
+  signal?.addEventListener('abort', cancel)
   let size = 0
-  for await (const chunk of request.body ?? new Blob().stream()) {
-    size += chunk.byteLength
-    // Leaving the loop cancels the body.
-    if (size > maxBytes) throw tooLarge(maxBytes)
-    for (let at = 0; at < chunk.byteLength; at += pieceBytes)
-      yield chunk.subarray(at, at + pieceBytes)
+  try {
+    for (;;) {
+      const { done, value: chunk } = await reader.read()
+      signal?.throwIfAborted()
+      if (done) return
+      size += chunk.byteLength
+      if (size > maxBytes) throw tooLarge(maxBytes)
+      for (let at = 0; at < chunk.byteLength; at += pieceBytes)
+        yield chunk.subarray(at, at + pieceBytes)
+    }
+  } finally {
+    signal?.removeEventListener('abort', cancel)
+    cancel()
   }
 }

@@ -12,7 +12,7 @@ import {
   openChunks,
   toBackendError,
   toBackendHeaders,
-} from './ask-backend.ts'
+} from './backend-request.ts'
 import { checkChatText } from './check-text.ts'
 import { answer } from './answer.ts'
 import { type ForwardedHistory, toBackendBody } from './backend-body.ts'
@@ -27,13 +27,14 @@ import {
 import type { Handler } from './create-handler.ts'
 import { identify } from './guard.ts'
 import type { HandlerOptions } from './handler-options.ts'
-import { notFound } from './http-error.ts'
+import { notFound, runActive } from './http-error.ts'
 import { checkHandlerOptions } from './option-rules.ts'
 import { readJson } from './read-json.ts'
 import type { RouteRequest } from './router.ts'
-import { inPlace, isFirst, runActive, storeAnswers } from './routes/chat.ts'
+import { inPlace, isFirst, storeAnswers } from './routes/chat.ts'
 import { sdkOf } from './routes/messages.ts'
 import { wait } from '../engine/clock.ts'
+import { closing } from '../engine/engine.ts'
 
 /** The options of `createRecordingProxy`: those of a handler, and the backend. */
 export interface RecordingProxyOptions extends HandlerOptions {
@@ -106,9 +107,11 @@ export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOp
         const body = await readJson(route, context.limits.bodyBytes)
         const chat = parseSending(body)
         checkChatText(chat, context.limits.textChars)
+        // Unlike a loop of the host's own, the backend has not been called yet (OP11).
+        if (holdfast.isClosing()) throw closing()
         const { recorded, sent } = await toRecord(context, route, chat)
         const { store } = holdfast
-        const backend = fetchLater(async () => {
+        const backend = fetchLater(async (signal) => {
           const forwarded =
             history === 'client'
               ? body
@@ -120,6 +123,7 @@ export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOp
               body: JSON.stringify(forwarded),
               // A redirect would be followed with another method and without the credentials.
               redirect: 'manual',
+              signal,
             }),
           )
           return openChunks(response, context.limits.importBytes)
@@ -198,14 +202,20 @@ interface Backend {
 }
 
 /** The backend is called only after the message is stored, and not at all if that was refused. */
-function fetchLater(fetchBackend: () => Promise<ReadableStream<StreamChunk>>): Backend {
+function fetchLater(
+  fetchBackend: (signal: AbortSignal) => Promise<ReadableStream<StreamChunk>>,
+): Backend {
+  /** Nothing more is wanted of the backend, which may not have responded yet. */
+  const left = new AbortController()
   let reader: ReadableStreamDefaultReader<StreamChunk> | undefined
   const opened = Promise.withResolvers<Response | null>()
   const open = async () => {
     try {
-      const chunks = await fetchBackend()
+      const chunks = await fetchBackend(left.signal)
       opened.resolve(null)
-      return chunks.getReader()
+      const opening = chunks.getReader()
+      if (left.signal.aborted) await opening.cancel(left.signal.reason)
+      return opening
     } catch (error) {
       opened.resolve(error instanceof BackendRefusal ? error.response : null)
       throw toBackendError(error, false)
@@ -223,6 +233,7 @@ function fetchLater(fetchBackend: () => Promise<ReadableStream<StreamChunk>>): B
       },
       async cancel(reason) {
         opened.resolve(null)
+        left.abort(reason)
         await reader?.cancel(reason)
       },
     },

@@ -11,7 +11,7 @@ import type {
   JsonColumn,
 } from './audit.ts'
 import { splitBatch } from './event-batch.ts'
-import { parseStoredJson } from './stored-output.ts'
+import { parseJson } from '../core/json.ts'
 
 /**
  * The columns that a scan reads of each table, the same for every database. `key` is the database's own key
@@ -233,7 +233,7 @@ function toAuditCall(row: AuditTables<unknown>['calls']): AuditCall {
 /** Adds the files that the value refers to. */
 function judgeJson(text: string | null, files?: FileId[]): JsonColumn {
   if (text === null) return 'none'
-  const value = parseStoredJson(text)
+  const value = parseJson(text)
   if (value === undefined) return 'broken'
   if (files !== undefined && mayNameFiles(text)) files.push(...filesInJson(value))
   return 'json'

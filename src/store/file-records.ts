@@ -1,5 +1,6 @@
 import type { FileId, FileRecord } from '../core/file.ts'
 import type { OwnerId, ThreadId } from '../core/ids.ts'
+import { withDefined } from '../core/with-defined.ts'
 
 /**
  * The rows of files in a database (FL1, FL2). A file is `uploading` until all its bytes are in the file store, `ready` while
@@ -53,3 +54,23 @@ export interface NewFile {
   readonly ownerId: OwnerId
   readonly at: number
 }
+
+/** A row of `files` that is ready. */
+export interface FileRow {
+  readonly id: FileId
+  readonly ownerId: OwnerId
+  readonly mediaType: string
+  readonly bytes: number
+  readonly sha256: string
+  readonly filename: string | null
+  readonly width: number | null
+  readonly height: number | null
+  readonly createdAt: number
+}
+
+export const toFileRecord = ({ filename, width, height, ...row }: FileRow): FileRecord =>
+  withDefined(row, {
+    filename: filename ?? undefined,
+    width: width ?? undefined,
+    height: height ?? undefined,
+  })

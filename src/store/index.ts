@@ -35,19 +35,18 @@ export {
   toAppended,
   useLease,
 } from './lease.ts'
-export {
-  type BatchRow,
-  createLedgerReader,
-  type LedgerReader,
-  type LedgerRows,
-  type LedgerSource,
-  type MessageRow,
-  type MostBytes,
-  type PageRead,
-  type StoredCallRow,
-  type ThreadRow,
+export { createLedgerReader, type LedgerReader } from './ledger-reader.ts'
+export type {
+  BatchRow,
+  LedgerRows,
+  LedgerSource,
+  MessageRow,
+  MostBytes,
+  PageRead,
+  StoredCallRow,
+  ThreadRow,
 } from './ledger-rows.ts'
-export type { LargeOutputs } from './read-outputs.ts'
+export type { LargeOutputs } from './large-outputs.ts'
 export { createLocalNotifier, type LocalNotifier } from './local-notifier.ts'
 export { drawMark, markOf, type PlaceEvidence } from './place-evidence.ts'
 export {

@@ -60,7 +60,8 @@ export type IsHolderAlive = (holder: string) => boolean | undefined
 
 /**
  * The one rule of whether a lease binds. A clock alone must not end the run of a process that is known to
- * live (CR2).
+ * live (CR2). PostgreSQL cannot tell who lives: there the rule is `leaseHeld`, and a clock that jumps is believed late
+ * (`SteadyClock`).
  */
 export const isHeld = (
   { holder, until }: Pick<ThreadHead, 'holder' | 'until'>,
@@ -170,14 +171,19 @@ export function useLease(
   }
 }
 
-/** The result for an append that was stored. */
+/** The result for an append that was stored, after which the thread has this head. */
 export function toAppended(head: ThreadHead, size: number, use: LeaseUse | undefined): Appended {
-  return {
-    kind: 'appended',
-    firstSeq: head.seq - size + 1,
-    seq: head.seq,
-    ...(use === undefined ? {} : { fence: head.fence }),
-    stopRequested: head.holder !== null && head.stopFence === head.fence,
-    incarnation: head.incarnation,
-  }
+  const stopRequested = head.holder !== null && head.stopFence === head.fence
+  return appendedAt(head, stopRequested, size, use)
+}
+
+/** The same where the database has found whether a stop was requested. */
+export function appendedAt(
+  { seq, fence, incarnation }: Pick<ThreadHead, 'seq' | 'fence' | 'incarnation'>,
+  stopRequested: boolean,
+  size: number,
+  use: LeaseUse | undefined,
+): Appended {
+  const held = use === undefined ? {} : { fence }
+  return { kind: 'appended', firstSeq: seq - size + 1, seq, ...held, stopRequested, incarnation }
 }

@@ -6,6 +6,15 @@ export const sliceMs = 5
 /** How much of a thread is read at once by work that may read all of it: about a slice, to read and fold it (OP7). */
 export const bytesPerSlice = 262_144
 
+/** Repeats each step until it changes no row. False: the slice was used up before. */
+export function runSlice(steps: readonly (() => number)[]): boolean {
+  const until = performance.now() + sliceMs
+  for (const step of steps) {
+    while (step() > 0) if (performance.now() >= until) return false
+  }
+  return true
+}
+
 /** Called between pieces of long work; returns a promise to await once the slice is used up. */
 export type Pacer = () => Promise<void> | undefined
 

@@ -1,11 +1,13 @@
 import { fingerprint } from '../core/fingerprint.ts'
-import type { MessageId, Seq } from '../core/ids.ts'
+import type { MessageId, OwnerId, Seq } from '../core/ids.ts'
 import { isAnother, type ThreadPlace } from '../core/thread-place.ts'
 import type { PlannedCommit } from './plan-commit.ts'
 
 /** What a store finds at a seq of a thread: the evidence for or against a reader's place. */
 export interface PlaceEvidence {
   readonly incarnation: string
+  /** The thread's owner at this read. Of a store that leaves it out, the thread is read too. */
+  readonly ownerId?: OwnerId
   /** The thread's seq at this read. */
   readonly threadSeq: Seq
   /** The mark of the commit that the seq belongs to; null if no row of that commit is left. */

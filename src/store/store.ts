@@ -26,11 +26,14 @@ import type { WholeThread } from './whole-thread.ts'
  * thrown as a `HoldfastError`. Either way nothing of a refused write is stored.
  */
 export interface Store {
+  /** The name of the database, for logs and messages: `sqlite`, `postgres`, `memory`. */
   readonly kind: string
   /** A name of this process, by which the store can detect that the process died, where that is possible. */
   holder?(): string
 
+  /** Creates a thread without events. An id that is in use changes nothing. */
   createThread(thread: NewThread): Promise<CreateThreadResult>
+  /** Null if it does not exist. */
   readThread(id: ThreadId): Promise<ThreadRecord | null>
   /** Newest activity first. */
   listThreads(query: ThreadListQuery): Promise<ThreadList>
@@ -98,8 +101,8 @@ export interface Store {
   ): Promise<Message | null>
   /**
    * What became of an input that has no message of its own: the turn that it joined, or null if it was withdrawn. Null if
-   * there was no such input. One look-up by its id: a store without this verb takes an input for new that joined a turn
-   * further back than its newest messages (IN6).
+   * there was no such input. One look-up by its id. With a store that lacks it, an input that joined a turn further back
+   * than the newest messages counts as new when it is sent again (IN6).
    */
   findInput?(threadId: ThreadId, messageId: MessageId): Promise<FoundInput | null>
   /** Ids of turns are globally unique, so a turn can be found without its thread. */
@@ -153,6 +156,7 @@ export interface Store {
   readonly shares?: ShareRecords
   /** The file store that is used unless the host configures another. */
   readonly defaultFileStore?: () => FileStore
+  /** Closes its connections. Every call after it rejects with `store-closed`; a second `close` does nothing. */
   close(): Promise<void>
 }
 

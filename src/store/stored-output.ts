@@ -1,5 +1,5 @@
 import type { CallOutput } from '../core/call.ts'
-import type { Json } from '../core/json.ts'
+import { type Json, parseJson } from '../core/json.ts'
 import { deepestJson, flattenJson } from '../core/json-depth.ts'
 
 /** The output columns of a call. A lazy read returns `output: null` and the bytes that it left out. */
@@ -30,14 +30,6 @@ export const readOutputText = (text: string): Json => {
  * (CL6a, LG7).
  */
 export function readStoredJson(text: string): Json | undefined {
-  const value = parseStoredJson(text)
+  const value = parseJson(text)
   return value === undefined ? undefined : flattenJson(value, deepestJson)
-}
-
-export function parseStoredJson(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return undefined
-  }
 }

@@ -1,10 +1,10 @@
-import { isJsonObject, type JsonObject } from '../core/json.ts'
+import { isJsonObject, type JsonObject, parseJson } from '../core/json.ts'
 import { parseQueue } from '../core/queue.ts'
 import type { ForkOrigin, ListedThread, ThreadRecord, TitleGiver } from '../core/thread.ts'
 import { withDefined } from '../core/with-defined.ts'
 import type { PlannedCommit } from './plan-commit.ts'
-import type { NewThread, ThreadFilter } from './store.ts'
-import { parseStoredJson } from './stored-output.ts'
+import { createPacer } from './pacer.ts'
+import type { NewThread, ThreadFilter, ThreadList } from './store.ts'
 
 /** A thread as a row of a database: its metadata and its origin are JSON text. */
 export type ListedThreadRow = Omit<
@@ -44,6 +44,20 @@ export const toListedThread = ({
     { forkedFrom: parseFork(forkedFrom) },
   )
 
+/** A page of a list, in slices: metadata may be 200 times 16 kB (OP7). */
+export async function toThreadList(
+  rows: readonly ListedThreadRow[],
+  limit: number,
+): Promise<ThreadList> {
+  const pace = createPacer()
+  const threads: ListedThread[] = []
+  for (const row of rows.slice(0, limit)) {
+    threads.push(toListedThread(row))
+    await pace()
+  }
+  return { threads, hasMore: rows.length > limit }
+}
+
 /**
  * Who set a title, where it was not a person: `nobody`, or a model. The note contains its title and holds for
  * no other: an older version renames a thread without writing the note, and that title is then a person's
@@ -81,9 +95,9 @@ export function nextTitleGiver(
 }
 
 /** See `toTitleNote`. */
-export function toTitleGiver(title: string, note: string | null): TitleGiver | null {
+function toTitleGiver(title: string, note: string | null): TitleGiver | null {
   if (title === '') return null
-  const value = note === null ? undefined : parseStoredJson(note)
+  const value = note === null ? undefined : parseJson(note)
   if (!isJsonObject(value) || value['title'] !== title) return 'person'
   return value['by'] === 'model' ? 'model' : null
 }
@@ -92,7 +106,7 @@ export const toForkText = (from: ForkOrigin | null): string | null =>
   from === null ? null : JSON.stringify({ threadId: from.threadId, messageId: from.messageId })
 
 function parseFork(text: string | null): ForkOrigin | undefined {
-  const value = text === null ? undefined : parseStoredJson(text)
+  const value = text === null ? undefined : parseJson(text)
   if (!isJsonObject(value)) return undefined
   const { threadId, messageId } = value
   return typeof threadId === 'string' && typeof messageId === 'string'

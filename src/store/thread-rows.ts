@@ -10,13 +10,14 @@ import {
   toAppended,
   useLease,
 } from './lease.ts'
-import type {
-  BatchRow,
-  LedgerRows,
-  LedgerSource,
-  MessageRow,
-  StoredCallRow,
-  ThreadRow,
+import {
+  type BatchRow,
+  type LedgerRows,
+  type LedgerSource,
+  type MessageRow,
+  noLedgerRows,
+  type StoredCallRow,
+  type ThreadRow,
 } from './ledger-rows.ts'
 import { drawMark, markOf } from './place-evidence.ts'
 import type { IllegalAppend, PlannedCommit } from './plan-commit.ts'
@@ -213,14 +214,6 @@ export interface RowsShelf {
   readonly findTurn: (turnId: MessageId) => Promise<ThreadRows | undefined>
 }
 
-const nothing: LedgerRows = {
-  thread: undefined,
-  messages: [],
-  batches: [],
-  calls: [],
-  unread: null,
-}
-
 /** The reads of `createLedgerReader`, over whole documents. */
 export function createRowsSource({ read, findTurn }: RowsShelf): LedgerSource {
   const pick = async (
@@ -229,12 +222,12 @@ export function createRowsSource({ read, findTurn }: RowsShelf): LedgerSource {
     fits: (rows: ThreadRows) => readonly MessageRow[],
   ): Promise<LedgerRows> => {
     const rows = await found
-    return rows === undefined ? nothing : rowsOf(rows, fits(rows), mostBytes)
+    return rows === undefined ? noLedgerRows : rowsOf(rows, fits(rows), mostBytes)
   }
   return {
     async readPageRows({ threadId, before, edge, order, live, limit, places, mostBytes }) {
       const rows = await read(threadId)
-      if (rows === undefined) return nothing
+      if (rows === undefined) return noLedgerRows
       const isUp = order === 'oldest-first'
       const isRunning = ({ status }: MessageRow) => status === 'running'
       const all = rows.messages.filter(({ retiredSeq }) => retiredSeq === null)
@@ -255,7 +248,7 @@ export function createRowsSource({ read, findTurn }: RowsShelf): LedgerSource {
     },
     async readChangeRows({ threadId, after, mostBytes }) {
       const rows = await read(threadId)
-      if (rows === undefined) return nothing
+      if (rows === undefined) return noLedgerRows
       const messages = rows.messages
         .filter(({ bodySeq }) => bodySeq !== null && bodySeq > after)
         // A turn that ended after it was retired must not be sent again to a reader that dropped it.
@@ -301,6 +294,7 @@ export function createRowsSource({ read, findTurn }: RowsShelf): LedgerSource {
       const own = newest?.seq === seq && newest.bodySeq === null ? newest : undefined
       return {
         incarnation: head.incarnation,
+        ownerId: head.ownerId,
         threadSeq: head.seq,
         mark: seq === head.seq ? rows.mark : ((batch ?? body ?? own)?.mark ?? null),
         newest: newest === undefined ? null : { id: newest.id, bodySeq: newest.bodySeq },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isTurnEvent, type NewEvent } from '../core/event.ts'
+import { isTurnEvent, type NewEvent, numberEvents } from '../core/event.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { callTransition, isCallEvent, lifecycleOf, turnTransition } from '../core/lifecycle.ts'
 import { callsOf, type Turn } from '../core/message.ts'
@@ -24,7 +24,8 @@ const wanted = `
 /** Folds a ledger and returns the first event, if any, that the state before it does not allow. */
 function findIllegal(events: readonly NewEvent[]): string | undefined {
   const turns = new Map<string, Turn>()
-  for (const [index, event] of events.entries()) {
+  for (const event of numberEvents(events, 1)) {
+    const index = event.seq - 1
     const fault = findEventFault(event)
     if (fault !== undefined) return `${index}: ${fault}`
     if (!isTurnEvent(event)) continue
@@ -38,9 +39,8 @@ function findIllegal(events: readonly NewEvent[]): string | undefined {
       const { from } = callTransition(event, lifecycle === 'absent' ? 'streaming' : lifecycle)
       if (!from.includes(lifecycle)) return `${index}: ${event.type} in ${lifecycle}`
     }
-    const seq = index + 1
-    const turn = before ?? emptyTurn(event.turnId, seq, event.at)
-    turns.set(event.turnId, foldTurn(turn, [{ ...event, seq }]))
+    const turn = before ?? emptyTurn(event.turnId, event.seq, event.at)
+    turns.set(event.turnId, foldTurn(turn, [event]))
   }
   return undefined
 }

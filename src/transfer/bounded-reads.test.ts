@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { parseOwnerId, parseThreadId } from '../core/ids.ts'
 import { mostVersions } from '../core/versions.ts'
 import { createReport } from '../import/old-message.ts'
@@ -10,10 +10,11 @@ import { readHidden } from './export-versions.ts'
 import { importThreads } from './import-threads.ts'
 import { readImport } from './read-import.ts'
 import { readAll, readRetired } from './read-stored-thread.ts'
+import { turnsDuring } from '../../test/support/turns-during.ts'
 
 const thread = parseThreadId('t')
 const long = 'x'.repeat(100_000)
-const say = (nth: number, text: string) => ({ id: `u${nth}`, role: 'user', content: text })
+const userMessage = (nth: number, text: string) => ({ id: `u${nth}`, role: 'user', content: text })
 const many = <Item>(length: number, toItem: (nth: number) => Item): readonly Item[] =>
   Array.from({ length }, (_, nth) => toItem(nth))
 
@@ -43,8 +44,12 @@ function watch(store: Store) {
 }
 
 describe('[OP7b] what an import reads of a thread', () => {
-  const messages = many(12, (nth) => say(nth, `${nth} ${long}`))
-  const more = [...messages.slice(0, 6), say(99, `In between ${long}`), ...messages.slice(6)]
+  const messages = many(12, (nth) => userMessage(nth, `${nth} ${long}`))
+  const more = [
+    ...messages.slice(0, 6),
+    userMessage(99, `In between ${long}`),
+    ...messages.slice(6),
+  ]
   const dated = <Message extends object>(list: readonly Message[]) =>
     list.map((message, nth) => ({ ...message, createdAt: nth + 1 }))
 
@@ -75,45 +80,55 @@ describe('[OP7b] what an import reads of a thread', () => {
   })
 })
 
-/** How often the event loop goes round while this runs. */
-async function countTurns(work: () => Promise<unknown>): Promise<number> {
-  let turns = 0
-  let isOver = false
-  const turn = () => {
-    turns++
-    if (!isOver) setImmediate(turn)
-  }
-  setImmediate(turn)
-  await work()
-  isOver = true
-  return turns
-}
-
 describe('[OP7b] others have their turn', () => {
-  const take = (...pieces: readonly string[]) =>
-    countTurns(() => Array.fromAsync(readImport(piecesOf(...pieces))))
-  const first = `${JSON.stringify({ ...say(0, 'Hi'), threadId: 't' })}\n`.repeat(3)
+  const countTurnsOfImport = async (...pieces: readonly string[]) => {
+    const work = () => Array.fromAsync(readImport(piecesOf(...pieces)))
+    return (await turnsDuring(work, { msPerLook: null })).turns
+  }
+  const first = `${JSON.stringify({ ...userMessage(0, 'Hi'), threadId: 't' })}\n`.repeat(3)
 
   it.each([
     ['blank lines', ['\n'.repeat(65_536)]],
     ['lines of spaces', [' \n'.repeat(32_768)]],
   ])('while millions of %s are read', async (_, lines) => {
-    expect(await take(first, ...many(40, () => lines[0] ?? ''))).toBeGreaterThan(0)
+    expect(await countTurnsOfImport(first, ...many(40, () => lines[0] ?? ''))).toBeGreaterThan(0)
   })
 
   it('while white space between values is read', async () => {
     const space = many(200, () => ' '.repeat(65_536))
-    expect(await take('[', ...space, JSON.stringify(say(0, 'Hi')), ']')).toBeGreaterThan(0)
+    expect(
+      await countTurnsOfImport('[', ...space, JSON.stringify(userMessage(0, 'Hi')), ']'),
+    ).toBeGreaterThan(0)
+  })
+
+  it.each([
+    ['document', (message: string) => `{"id":"t","messages":[${message}]}`],
+    ['list', (message: string) => `[${message}]`],
+    ['line', (message: string) => `${first}${message}\n`],
+  ])('while a message of very many texts is parsed: in a %s', async (_, wrap) => {
+    const content = many(200_000, (nth) => `text ${nth}`)
+    const text = wrap(JSON.stringify({ ...userMessage(0, ''), threadId: 't', content }))
+    const parsing = vi.spyOn(JSON, 'parse')
+    onTestFinished(() => parsing.mockRestore())
+    const items = await Array.fromAsync(readImport(piecesOf(text)))
+    const longest = Math.max(...parsing.mock.calls.map(([piece]) => piece.length))
+    expect(items).toContainEqual(
+      expect.objectContaining({
+        kind: 'message',
+        value: expect.objectContaining({ content }) as unknown,
+      }),
+    )
+    expect(longest).toBeLessThan(100_000)
   })
 
   it('while a history is searched for hidden messages', async () => {
     const store = memory()
     await load(store, {
-      messages: many(1_500, (nth) => say(nth, 'Hi')),
-      hiddenMessages: [{ ...say(9_999, 'Ho'), version: 'u9999@1', follows: null }],
+      messages: many(1_500, (nth) => userMessage(nth, 'Hi')),
+      hiddenMessages: [{ ...userMessage(9_999, 'Ho'), version: 'u9999@1', follows: null }],
     })
     let found = 0
-    const turns = await countTurns(async () => {
+    const { turns } = await turnsDuring(async () => {
       for await (const { message } of readHidden(store, thread)) found += message.id.length
     })
     expect(found).toBe('u9999'.length)
@@ -135,7 +150,7 @@ describe('[OP7] what an import holds', () => {
     }
     const parts = many(50, () => 'no part')
     const problems: unknown[] = []
-    const messages = [{ ...say(0, 'Hi'), parts }]
+    const messages = [{ ...userMessage(0, 'Hi'), parts }]
     const listed = await load(memory(), { messages }, { listed: 10 })
     expect(listed.mended).toHaveLength(10)
     expect(listed.unlisted).toEqual({ guessed: 0, mended: 40, failed: 0 })
@@ -148,7 +163,7 @@ describe('[OP7] what an import holds', () => {
     const store = memory()
     const answer = (nth: number) => ({ id: `a${nth}`, role: 'assistant', content: `Answer ${nth}` })
     const report = await load(store, {
-      messages: [say(0, 'Hi'), answer(0)],
+      messages: [userMessage(0, 'Hi'), answer(0)],
       hiddenMessages: many(mostVersions + 20, (nth) => ({
         ...{ ...answer(nth + 1), version: `a${nth + 1}`, follows: 'u0@1', nth },
       })),
@@ -157,4 +172,25 @@ describe('[OP7] what an import holds', () => {
     const shown = await store.readMessage(thread, 'a0')
     expect(shown?.versions).toHaveLength(mostVersions)
   })
+})
+
+it('[LE5 CL6b] an answer whose results have more different keys together than one of them may have is read, over HTTP too', async () => {
+  const part = (nth: number) => ({
+    type: 'tool-look',
+    toolCallId: `c${nth}`,
+    state: 'output-available',
+    input: {},
+    output: Object.fromEntries(many(20_000, (key) => [`id-${nth}-${key}`, key])),
+  })
+  const messages = [{ id: 'a', role: 'assistant', parts: many(3, part) }]
+  const kindsWith = async (options: { readonly messageChars?: number }) => {
+    async function* source() {
+      yield JSON.stringify({ id: 't', messages })
+    }
+    const kinds: string[] = []
+    for await (const { kind } of readImport(source(), options)) kinds.push(kind)
+    return kinds
+  }
+  expect(await kindsWith({})).toEqual(['thread', 'message', 'thread'])
+  expect(await kindsWith({ messageChars: 50_000_000 })).toEqual(['thread', 'message', 'thread'])
 })

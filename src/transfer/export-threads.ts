@@ -156,8 +156,8 @@ async function* toJsonPieces(before: string, value: object, pace: Pacer): AsyncG
 }
 
 /**
- * What is not shown of a thread, in a field beside its messages: those who know nothing of it pass it over. Where a format
- * makes rows of a message, each of them says which version it is of.
+ * What is not shown of a thread, in a field beside its messages, which older readers ignore. Where a format makes rows of
+ * a message, each row has the version that it belongs to.
  */
 async function* exportHidden(
   store: Store,

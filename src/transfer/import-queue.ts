@@ -6,13 +6,13 @@ import type { InputQueue, NewInput, QueuedInput } from '../core/queued-input.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { createReport } from '../import/old-message.ts'
 import { parseUserParts } from '../protocol/chat-body.ts'
-import { commitAppend } from '../store/commit-group.ts'
-import { createPacer, type Pacer } from '../store/pacer.ts'
+import { createPacer, type Pacer, runPaced } from '../store/pacer.ts'
+import { planInSteps } from '../store/plan-commit.ts'
 import { retryWhileStale } from '../store/retry-while-stale.ts'
 import type { Store } from '../store/store.ts'
 import { parseShownQueue } from '../views/queue-view.ts'
 import type { ReportWriter } from './import-report.ts'
-import { isBusy, isOpenPage, newest } from './import-writer.ts'
+import { commitWhenFree, isBusy, isOpenPage, newest } from './import-writer.ts'
 import { reportMissingFiles } from './own-files.ts'
 import type { PlacedValue } from './thread-intake.ts'
 import type { ThreadSession } from './thread-session.ts'
@@ -59,8 +59,9 @@ export async function importQueue(
       const { seq: expectedSeq, queue, place } = page
       const { incarnation } = place ?? {}
       const append = { threadId, events, expectedSeq, incarnation, queue }
-      const { kind } = await commitAppend(store, append)
-      if (kind === 'stale' || kind === 'busy') return 'stale'
+      const planned = await runPaced(planInSteps(append), pace)
+      const { kind } = 'kind' in planned ? planned : await commitWhenFree(store, planned)
+      if (kind === 'stale') return 'stale'
       if (kind !== 'appended') return fresh.map((placed) => ({ placed, why: `Refused: ${kind}.` }))
     }
     report.count({

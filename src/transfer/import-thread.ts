@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import type { CallState } from '../core/call.ts'
 import type { NewEvent } from '../core/event.ts'
-import type { MessageId, Seq } from '../core/ids.ts'
-import type { LegacyFormat } from '../import/detect-format.ts'
+import { isMessageId, type MessageId, type Seq } from '../core/ids.ts'
+import type { LegacyFormat } from '../import/old-shapes.ts'
 import { noCall, type OldThread } from '../import/entity-turns.ts'
 import {
   createIdKeeper,
@@ -25,7 +25,7 @@ import {
 } from '../import/merge-versions.ts'
 import { createReport, type OldMessage, type Report } from '../import/old-message.ts'
 import { readOldMessages } from '../import/read-legacy-messages.ts'
-import { isImported, toOldMessage } from '../import/stored-message.ts'
+import { isImported, toOldMessage } from '../import/turn-events.ts'
 import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
 import { type UnitPlace, type VersionRoot, writeTree } from '../import/version-tree.ts'
 import { attemptWhileStale } from '../store/retry-while-stale.ts'
@@ -272,15 +272,15 @@ function planWrite(
   const lastStored = messages.findLastIndex(isStored)
   const left = messages.filter(({ fate }) => fate === 'left').map(({ index }) => index)
   if (first < 0) return { first: messages.length, isRewrite: false, written: [], left }
-  const tail = messages.slice(lastStored + 1)
-  if (first > lastStored) return { first, isRewrite: false, written: tail, left }
+  const rest = messages.slice(lastStored + 1)
+  if (first > lastStored) return { first, isRewrite: false, written: rest, left }
   const fixed = new Set(stored.filter((one) => !one.isImported).map(({ id }) => id))
   if (canRewrite && !messages.slice(first).some(({ id }) => fixed.has(id))) {
     return { first, isRewrite: true, written: messages.slice(first), left }
   }
   const blocked = messages.slice(first, lastStored + 1).filter(isWritten)
   const places = [...left, ...blocked.map(({ index }) => index)]
-  return { first: lastStored + 1, isRewrite: false, written: tail, left: places }
+  return { first: lastStored + 1, isRewrite: false, written: rest, left: places }
 }
 
 const isStored = ({ fate }: MergedMessage): boolean => fate !== 'added'
@@ -322,8 +322,9 @@ async function findForeign(
   messages: readonly { readonly message: OldMessage }[],
   foreign: Set<string>,
 ): Promise<void> {
+  // What cannot be an id becomes another one, and a database may refuse to look for it.
   const ids = messages.flatMap(({ message }) =>
-    message.kind === 'turn' && message.id !== undefined ? [message.id as MessageId] : [],
+    message.kind === 'turn' && isMessageId(message.id) ? [message.id] : [],
   )
   const others = ids.filter((id) => {
     const threadId = writer.threadOf(id)

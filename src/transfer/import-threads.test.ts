@@ -5,6 +5,7 @@ import type { Store } from '../store/store.ts'
 import { exportThread } from './export-threads.ts'
 import { importThreads } from './import-threads.ts'
 import { readImport } from './read-import.ts'
+import { turnsDuring } from '../../test/support/turns-during.ts'
 
 async function* textOf(document: unknown): AsyncGenerator<string> {
   yield JSON.stringify(document)
@@ -108,14 +109,11 @@ describe('other work of the process', () => {
           ...rest,
         }
       })
-      let turns = 0
-      let next = setImmediate(function count() {
-        turns++
-        next = setImmediate(count)
-      })
       const given = order === 'oldest first' ? messages : messages.toReversed()
-      const report = await load(memory(), { id: 'long', messages: given })
-      clearImmediate(next)
+      const { turns, result: report } = await turnsDuring(
+        () => load(memory(), { id: 'long', messages: given }),
+        { msPerLook: null },
+      )
       expect(report).toMatchObject({ messages: 3_000, failed: [] })
       // Without pauses the event loop turns when the source is read and when it has ended, and never between.
       expect(turns).toBeGreaterThan(5)

@@ -22,7 +22,7 @@ const load = (store: Store, messages: readonly object[], hiddenMessages?: unknow
     now: () => 1_700_000_000_000,
   })
 
-const say = (id: string, text: string, second: number) => ({
+const userMessage = (id: string, text: string, second: number) => ({
   ...{ id, role: 'user', createdAt: at(second) },
   parts: [{ type: 'text', text }],
 })
@@ -55,14 +55,14 @@ const hiddenOf = async (store: Store) =>
 
 const done = { state: 'output-available', output: -3 }
 const tree = [
-  [say('u1', 'Weather?', 1), answer('a2', 'It is cold.', 3, called('c2', done))],
+  [userMessage('u1', 'Weather?', 1), answer('a2', 'It is cold.', 3, called('c2', done))],
   [
     hidden(
       answer('a1', 'No idea.', 2, called('c1', { state: 'output-error', errorText: 'no' })),
       'a1',
       'u1@1',
     ),
-    hidden(say('u2', 'Guess!', 4), 'u2@9', 'a1'),
+    hidden(userMessage('u2', 'Guess!', 4), 'u2@9', 'a1'),
   ],
 ] as const
 
@@ -101,7 +101,7 @@ describe('versions that are not shown', () => {
     expect((await store.readCall(thread, 'c2'))?.call.state).toBe('succeeded')
   })
 
-  it('[VR1 LE8] that somebody made here are not taken out by an import, and what is blocked is told', async () => {
+  it('[VR1 LE8] that somebody made here are not taken out by an import, and what is blocked is reported', async () => {
     const store = memory()
     const [shown, others] = tree
     await load(store, shown)
@@ -130,13 +130,13 @@ describe('versions that are not shown', () => {
     const store = memory()
     const [shown] = tree
     const report = await load(store, shown, [
-      hidden(say('u3', 'Lost', 5), 'u3@5', 'nobody'),
-      hidden(say('u4', 'Round', 5), 'u4@6', 'u4@6'),
-      hidden(say('u1', 'Below itself', 5), 'u1@7', 'a2'),
-      hidden(say('a2', 'An answer’s id', 5), 'a2@8', null),
+      hidden(userMessage('u3', 'Lost', 5), 'u3@5', 'nobody'),
+      hidden(userMessage('u4', 'Round', 5), 'u4@6', 'u4@6'),
+      hidden(userMessage('u1', 'Below itself', 5), 'u1@7', 'a2'),
+      hidden(userMessage('a2', 'An answer’s id', 5), 'a2@8', null),
       'nothing',
-      { ...say('u5', 'Fine', 6), follows: null, nth: -1, hiddenSeq: 'x' },
-      hidden(say('u6', 'Fine too', 7), 'u6@9', 'a2', 3),
+      { ...userMessage('u5', 'Fine', 6), follows: null, nth: -1, hiddenSeq: 'x' },
+      hidden(userMessage('u6', 'Fine too', 7), 'u6@9', 'a2', 3),
     ])
     expect(report.failed.map(({ where }) => where).toSorted()).toEqual(
       [0, 1, 2, 3, 4].map((place) => `hiddenMessages[${place}]`),

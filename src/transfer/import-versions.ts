@@ -6,7 +6,7 @@ import type { ReadHidden, StoredHidden } from '../import/merge-versions.ts'
 import type { OldMessage, Report } from '../import/old-message.ts'
 import type { ListOptions } from '../import/read-messages.ts'
 import { readOldMessages } from '../import/read-legacy-messages.ts'
-import { isImported, toOldMessage } from '../import/stored-message.ts'
+import { isImported, toOldMessage } from '../import/turn-events.ts'
 import type { Store } from '../store/store.ts'
 import { readHidden } from './export-versions.ts'
 import { type Pacer, runPaced } from '../store/pacer.ts'
@@ -18,7 +18,7 @@ export interface UnnamedHidden extends Omit<ReadHidden, 'id'> {
 }
 
 /**
- * What an export has as `hiddenMessages`, in its order. Rows that say the same version are of one message. `first` is the
+ * What an export has as `hiddenMessages`, in its order. Rows with the same version belong to one message. `first` is the
  * place of the first of them in the report.
  */
 export async function readHiddenValues(

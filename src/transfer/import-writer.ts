@@ -3,7 +3,7 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import type { MessageId, ThreadId } from '../core/ids.ts'
 import type { Unit } from '../import/import-units.ts'
 import { isLong } from '../store/commit-group.ts'
-import { retryWhileStale } from '../store/retry-while-stale.ts'
+import { attemptWhileStale, mostAttempts, retryWhileStale } from '../store/retry-while-stale.ts'
 import { isAnother } from '../core/thread-place.ts'
 import type { AppendResult, Page, PageQuery, Store, StoredSeq } from '../store/store.ts'
 import { type Pacer, runPaced } from '../store/pacer.ts'
@@ -81,10 +81,7 @@ export function createImportWriter(store: Store, pace: Pacer, onRefused: OnRefus
     const refusal = await retryWhileStale(setTimeout, async () => {
       const planned = await planPortion(store, portion, ends, pace)
       if (planned === 'stale' || 'why' in planned) return planned
-      let result = await commitOne(store, planned)
-      // Each attempt has already waited for the row as long as the store waits for a lock.
-      while (result.kind === 'busy') result = await commitOne(store, planned)
-      return judge(planned, result, ends)
+      return judge(planned, await commitWhenFree(store, planned), ends)
     })
     if (refusal?.isOfThread === true) closed.set(portion.threadId, refusal.why)
     return refusal?.why
@@ -111,7 +108,9 @@ export function createImportWriter(store: Store, pace: Pacer, onRefused: OnRefus
     if (group.length === 0) return
     const results = await store.commit(group.map(({ commit }) => commit))
     for (const [index, { portion, commit }] of group.entries()) {
-      const refusal = judge(commit, results[index] ?? { kind: 'busy' }, ends)
+      const result = results[index]
+      const isHeld = result === undefined || result.kind === 'busy'
+      const refusal = judge(commit, isHeld ? await commitWhenFree(store, commit) : result, ends)
       if (refusal !== undefined) await writeAlone(portion)
     }
   }
@@ -201,8 +200,28 @@ interface Planned {
 const countEvents = (units: readonly Unit[]): number =>
   units.reduce((sum, { events }) => sum + events.length, 0)
 
-const commitOne = async (store: Store, planned: PlannedCommit): Promise<AppendResult> =>
-  (await store.commit([planned]))[0] ?? { kind: 'busy' }
+type CommitResult = Exclude<AppendResult, { readonly kind: 'busy' }>
+
+/**
+ * Commits as soon as no other transaction holds the thread's row. Always the same plan: the store recognizes it if an attempt
+ * without an answer was stored, while a new plan of the same events would be refused or stored twice (LG1).
+ */
+export async function commitWhenFree(store: Store, planned: PlannedCommit): Promise<CommitResult> {
+  let isInDoubt = false
+  const attempt = async (): Promise<CommitResult | 'stale'> => {
+    const [result] = await store.commit([planned])
+    if (result !== undefined && result.kind !== 'busy') return result
+    isInDoubt = result?.isInDoubt === true
+    return 'stale'
+  }
+  const result = await attemptWhileStale(setTimeout, attempt, mostAttempts)
+  if (result !== 'stale') return result
+  throw new HoldfastError(
+    'store-locked',
+    `Another process held the rows of the thread ${planned.append.threadId} for too long. Import it again.`,
+    { isTemporary: true, isInDoubt },
+  )
+}
 
 export const newest = (threadId: ThreadId): PageQuery => ({
   ...{ threadId, limit: 1, before: null },
@@ -283,7 +302,7 @@ const toRefusal = ({ subject, id, state }: Extract<AppendResult, { kind: 'illega
 /** What the store's result means; undefined: it was stored. */
 function judge(
   { append: { threadId, create } }: PlannedCommit,
-  result: AppendResult,
+  result: CommitResult,
   ends: Map<ThreadId, StoredSeq>,
 ): Refusal | 'stale' | undefined {
   switch (result.kind) {

@@ -1,16 +1,17 @@
-import { createJsonScanner } from '../core/json-depth.ts'
-import { mostKeys } from '../core/json-width.ts'
+import { createJsonScanner, leaveString, type StringScan } from '../core/json-depth.ts'
+import { mostMessageWidth } from '../core/json-width.ts'
+import type { Json } from '../core/json.ts'
+import { tooManyValues } from '../import/read-legacy-messages.ts'
 import { createPacer, type Pacer } from '../store/pacer.ts'
+import { parseLongJson } from './parse-long-json.ts'
 
 /** The text is not JSON from here on. */
 export class JsonFault extends Error {
   override readonly name = 'JsonFault'
 }
 
-interface Scan {
-  at: number
+interface Scan extends StringScan {
   depth: number
-  inString: boolean
 }
 
 /**
@@ -75,7 +76,7 @@ export class JsonReader {
 
   /**
    * The text of the next value, complete by its brackets and quotes; null where it is longer than `mostChars`, or has
-   * too many keys, and was skipped: parsing it would block the event loop (OP7).
+   * too many values or keys, and was skipped: parsing it would block the event loop (OP7).
    */
   async readText(): Promise<string | null> {
     const first = await this.peek()
@@ -101,7 +102,14 @@ export class JsonReader {
     const text = pieces.join('')
     // Whoever reads a long value parses it next, which takes as long.
     if (pieces.length > 1) await this.#pace()
-    return (await hasTooManyKeys(text, this.#pace)) ? this.#skip(tooManyKeys) : text
+    if (this.mostChars === Number.POSITIVE_INFINITY) return text
+    return (await isWideText(text, this.#pace)) ? this.#skip(tooManyValues) : text
+  }
+
+  /** The next value: null where `readText` skips it, an undefined `value` where it is not JSON. */
+  async readValue(): Promise<{ readonly value: Json | undefined } | null> {
+    const text = await this.readText()
+    return text === null ? null : { value: await parseLongJson(text, this.#pace) }
   }
 
   #skip(why: string): null {
@@ -140,18 +148,22 @@ export class JsonReader {
 /** The error text for a value that was skipped. */
 export const tooLong = (most: number): string =>
   `It is longer than ${most} characters, which is the most that is taken here. "holdfast import" takes it.`
-export const tooManyKeys = `An object in it has more than ${mostKeys} keys.`
 
 const charsAtOnce = 65_536
-/** A shorter text cannot have so many keys: each has quotes, a colon, a value and a comma. */
-const leastChars = mostKeys * 5
+/** A shorter text cannot have so many members: each has quotes, a colon, a value and a comma. */
+const leastChars = mostMessageWidth.keys * 5
 
-/** Whether an object in the text has more keys than may be parsed, found in slices. */
-export async function hasTooManyKeys(text: string, pace: Pacer): Promise<boolean> {
+/**
+ * Whether there is more in the text than may be parsed, found in slices: more values, or an object with more members, which is
+ * made in one piece. How many different keys a part of a message has is known when it is parsed.
+ */
+export async function isWideText(text: string, pace: Pacer): Promise<boolean> {
   if (text.length < leastChars) return false
-  const scan = createJsonScanner()
+  const { values: mostValues, keys: mostMembers } = mostMessageWidth
+  const scan = createJsonScanner(0)
   for (let at = 0; at < text.length; at += charsAtOnce) {
-    if (scan(text.slice(at, at + charsAtOnce)).keys > mostKeys) return true
+    const { values, members } = scan(text.slice(at, at + charsAtOnce))
+    if (values > mostValues || members > mostMembers) return true
     await pace()
   }
   return false
@@ -187,28 +199,6 @@ function scanValue(text: string, scan: Scan): boolean {
   return false
 }
 
-/** Goes to the quote that ends the string. False: it is not in this text; `at` is then where the next text goes on. */
-function leaveString(text: string, scan: Scan): boolean {
-  for (;;) {
-    const found = text.indexOf('"', scan.at)
-    const end = found === -1 ? text.length : found
-    const isEscaped = endsInEscape(text, scan.at, end)
-    scan.at = isEscaped ? end + 1 : end
-    if (found === -1) return false
-    if (!isEscaped) {
-      scan.inString = false
-      return true
-    }
-  }
-}
-
-/** Whether what stands at `end` is escaped: by an odd number of backslashes before it. */
-function endsInEscape(text: string, from: number, end: number): boolean {
-  let at = end
-  while (at > from && text.charCodeAt(at - 1) === backslash) at--
-  return (end - at) % 2 === 1
-}
-
 function advance(scan: Scan): true {
   scan.at++
   return true
@@ -222,5 +212,5 @@ function countLines(text: string, end: number): number {
   return lines
 }
 
-const [quote, backslash, openBrace, closeBrace] = [0x22, 0x5c, 0x7b, 0x7d] as const
+const [quote, openBrace, closeBrace] = [0x22, 0x7b, 0x7d] as const
 const [openBracket, closeBracket, comma, space] = [0x5b, 0x5d, 0x2c, 0x20] as const

@@ -9,6 +9,7 @@ import { importThreads } from './import-threads.ts'
 import { readImport } from './read-import.ts'
 import { createPacer } from '../store/pacer.ts'
 import { readAll } from './read-stored-thread.ts'
+import { turnsDuring } from '../../test/support/turns-during.ts'
 
 const count = 2_500
 const ownerId = parseOwnerId('me')
@@ -32,16 +33,11 @@ it('[OP7b] a long thread that an import writes anew leaves others their turn, an
   const store: Store = {
     ...inner,
     async rewriteThread(rewrite) {
-      let isOver = false
-      const count = () => {
-        if (isOver) return
-        turns++
-        setImmediate(count)
-      }
-      setImmediate(count)
-      const result = await inner.rewriteThread?.(rewrite)
-      isOver = true
-      return result ?? 'stale'
+      const rewritten = await turnsDuring(async () => inner.rewriteThread?.(rewrite), {
+        msPerLook: null,
+      })
+      turns += rewritten.turns
+      return rewritten.result ?? 'stale'
     },
   }
   const load = (from: number) => importThreads(store, readImport(messages(from)), { ownerId })

@@ -1,10 +1,9 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
-import type { Json, JsonObject } from '../core/json.ts'
-import { toKnownNames } from '../import/old-names.ts'
-import { parseStoredJson } from '../store/stored-output.ts'
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../core/json.ts'
+import { toKnownNames } from '../import/old-shapes.ts'
 import type { ImportItem } from './import-item.ts'
 import { JsonFault, type JsonReader } from './json-reader.ts'
-import { type PageEnvelope, readEnvelope, readThreadFields, threadOf } from './thread-fields.ts'
+import { type PageEnvelope, readEnvelope, readThreadFields, threadIdOf } from './thread-fields.ts'
 
 /** Counters over all documents of a source. */
 export interface SourceCount {
@@ -73,7 +72,7 @@ async function* readRoot(reader: JsonReader, count: SourceCount): AsyncGenerator
   if (has === 'messages' || has === 'results') {
     const { id, ...fields } = readThreadFields(toObject(rest))
     // The id of a page is not the id of its thread.
-    const own = has === 'results' ? threadOf(toObject(rest)) : id
+    const own = has === 'results' ? threadIdOf(toObject(rest)) : id
     const all = own === undefined ? fields : { ...fields, id: own }
     yield { kind: 'thread', key: single, where: '', fields: all, isComplete: true }
   }
@@ -105,7 +104,7 @@ export function* readPage(
   yield { kind: 'thread', key, where: before, fields, isComplete: true }
   for (const [index, value] of list.entries()) {
     const where = `${before}${before === '' ? '' : ', '}${name}[${index}]`
-    if (!isObject(value)) yield { kind: 'unreadable', where, why: 'It is not an object.' }
+    if (!isJsonObject(value)) yield { kind: 'unreadable', where, why: 'It is not an object.' }
     else if (Array.isArray(value.messages)) yield* readThread(value, where)
     else yield* toMessage(value, where, page, key)
   }
@@ -208,9 +207,9 @@ async function* readMessages(
   yield { kind: 'thread', key, where, fields: known, isComplete }
   for await (const index of readElements(reader)) {
     const place = `${where === '' ? '' : `${where}.`}${name}[${index}]`
-    const text = await reader.readText()
-    const value = text === null ? undefined : parseStoredJson(text)
-    const why = text === null ? reader.skipped : 'It is not JSON.'
+    const read = await reader.readValue()
+    const value = read?.value
+    const why = read === null ? reader.skipped : 'It is not JSON.'
     yield value === undefined
       ? { kind: 'unreadable', where: place, why }
       : { kind: 'message', key, where: place, value, ...ofList(name) }
@@ -223,7 +222,7 @@ export function* toMessage(
   page?: number,
   ofPage: string = single,
 ): Generator<ImportItem> {
-  const id = threadOf(value)
+  const id = threadIdOf(value)
   const key = id === undefined ? ofPage : `id:${id}`
   const fields = id === undefined ? {} : { id }
   yield { kind: 'thread', key, where, fields, isComplete: true }
@@ -242,15 +241,13 @@ async function* readFields(reader: JsonReader, walked: readonly string[]): Async
   if (await reader.consume('}')) return
   do {
     if ((await reader.peek()) !== '"') throw await reader.fault('a name is missing')
-    const name = parseStoredJson((await reader.readText()) ?? '""')
+    const name = parseJson((await reader.readText()) ?? '""')
     await reader.expect(':')
     if (typeof name !== 'string') throw await reader.fault('a name is not a string')
     if (walked.includes(name) && (await reader.peek()) === '[') yield { name, isList: true }
     else {
-      const text = await reader.readText()
-      yield text === null
-        ? { name, isTooLong: true }
-        : { name, value: parseStoredJson(text) ?? null }
+      const read = await reader.readValue()
+      yield read === null ? { name, isTooLong: true } : { name, value: read.value ?? null }
     }
   } while (await reader.consume(','))
   await reader.expect('}')
@@ -271,10 +268,7 @@ function toObject(fields: ReadonlyMap<string, Json>): JsonObject {
   return Object.fromEntries(fields)
 }
 
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const isMessage = (value: JsonObject): boolean =>
-  isRoleOrRow(toKnownNames(value)) || threadOf(value) !== undefined
+  isRoleOrRow(toKnownNames(value)) || threadIdOf(value) !== undefined
 
 const isRoleOrRow = (value: JsonObject): boolean => 'role' in value || 'entity' in value

@@ -119,3 +119,38 @@ describe('a message that is longer than the limit', () => {
     }
   })
 })
+
+describe('a message with many different keys', () => {
+  const result = (name: string, keys: number) =>
+    Object.fromEntries(Array.from({ length: keys }, (_, nth) => [`${name}${nth}`, 1]))
+  const answer = (outputs: readonly object[]) => ({
+    role: 'assistant',
+    parts: outputs.map((output, nth) => ({
+      ...{ type: 'tool-look', toolCallId: `c${nth}`, state: 'output-available' },
+      ...{ input: {}, output },
+    })),
+  })
+  const readOver = async (text: string) => {
+    async function* pieces() {
+      for (let at = 0; at < text.length; at += 65_536) yield text.slice(at, at + 65_536)
+    }
+    const items = await Array.fromAsync(readImport(pieces(), { messageChars: 8_388_608 }))
+    return items.map(({ kind }) => kind).filter((kind) => kind !== 'thread')
+  }
+  const forms: Readonly<Record<string, (message: object) => string>> = {
+    'one thread': (message) => JSON.stringify({ id: 't', messages: [message] }),
+    lines: (message) => [message, message].map((each) => JSON.stringify(each)).join('\n'),
+  }
+
+  it.each(Object.entries(forms))(
+    '[OP7 LE5] is read if each of its results could be stored: %s',
+    async (_, toText) => {
+      const stored = answer(['a', 'b', 'c'].map((name) => result(name, 20_000)))
+      expect(new Set(await readOver(toText(stored)))).toEqual(new Set(['message']))
+      const inParts = answer([{ x: result('a', 20_000), y: result('b', 31_000) }])
+      expect(new Set(await readOver(toText(inParts)))).toEqual(new Set(['unreadable']))
+      const inOne = answer([result('a', 50_001)])
+      expect(new Set(await readOver(toText(inOne)))).toEqual(new Set(['unreadable']))
+    },
+  )
+})

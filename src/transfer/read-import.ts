@@ -1,18 +1,20 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
 import { isJsonObject } from '../core/json.ts'
-import { isTooWide, mostMessageValues } from '../core/json-width.ts'
-import { tooManyValues } from '../import/check-columns.ts'
-import { parseStoredJson } from '../store/stored-output.ts'
+import { isTooWide, mostMessageWidth } from '../core/json-width.ts'
+import { tooManyValues } from '../import/read-legacy-messages.ts'
+import { createPacer, type Pacer } from '../store/pacer.ts'
 import type { ImportItem } from './import-item.ts'
 import { JsonFault, JsonReader } from './json-reader.ts'
+import { parseLongJson } from './parse-long-json.ts'
 import { readDocument, type SourceCount } from './read-document.ts'
 import { readLine, readLines } from './read-lines.ts'
 
 /** Options of `readImport`. */
 export interface ReadOptions {
   /**
-   * The most characters of one message, or of one line of JSONL. A longer one is skipped and reported as
-   * unreadable: parsing it would block the event loop. @default no bound
+   * The most characters of one message, or of one line of JSONL. A longer one, or a line with more values or different
+   * keys than a message may have, is skipped and reported as unreadable: parsing it would block the event loop.
+   * @default no bound
    */
   readonly messageChars?: number
 }
@@ -22,11 +24,30 @@ export async function* readImport(
   source: AsyncIterable<Uint8Array | string>,
   options: ReadOptions = {},
 ): AsyncGenerator<ImportItem> {
+  const pace = createPacer()
   for await (const item of readItems(source, options)) {
-    if (item.kind === 'message' && isTooWide(item.value, mostMessageValues)) {
+    if (item.kind === 'message' && (await hasWidePart(item.value, pace))) {
       yield { kind: 'unreadable', where: item.where, why: tooManyValues }
     } else yield item
   }
+}
+
+const isWideMessage = (message: unknown): boolean => isTooWide(message, mostMessageWidth)
+
+/**
+ * Different keys are counted for each part or call by itself, so that an answer is read that a server has exported: each of
+ * its results had as many as a result may have. Between parts others have their turn (OP7).
+ */
+async function hasWidePart(message: unknown, pace: Pacer): Promise<boolean> {
+  if (isTooWide(message, { ...mostMessageWidth, keys: Number.POSITIVE_INFINITY })) return true
+  if (!isJsonObject(message)) return false
+  for (const field of Object.values(message)) {
+    for (const part of Array.isArray(field) ? (field as readonly unknown[]) : [field]) {
+      if (isWideMessage(part)) return true
+      await pace()
+    }
+  }
+  return false
 }
 
 async function* readItems(
@@ -39,7 +60,7 @@ async function* readItems(
   if (head.trim() === '') throw new HoldfastError('bad-request', 'There is nothing in it.')
   const all = prepend(head, pieces)
   const count: SourceCount = { pages: 0 }
-  if (looksLikeLines(head)) {
+  if (await looksLikeLines(head)) {
     yield* readLines(all, count, { mostChars })
     return
   }
@@ -57,9 +78,9 @@ async function* readMore(reader: JsonReader, count: SourceCount): AsyncGenerator
   try {
     while ((await reader.peek()) !== '') {
       const where = `line ${reader.line}`
-      const text = await reader.readText()
-      if (text === null) yield { kind: 'unreadable', where, why: reader.skipped }
-      else yield* readLine(parseStoredJson(text), where, count)
+      const read = await reader.readValue()
+      if (read === null) yield { kind: 'unreadable', where, why: reader.skipped }
+      else yield* readLine(read.value, where, count)
     }
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error
@@ -87,16 +108,17 @@ async function readHead(pieces: AsyncIterator<string>): Promise<string> {
  * Two consecutive lines that are each a complete object, without a comma, are never one document; nor is one
  * object with something after it. A broken first line must not hide the lines after it.
  */
-function looksLikeLines(head: string): boolean {
+async function looksLikeLines(head: string): Promise<boolean> {
   const lines = head.split('\n').filter((line) => line.trim() !== '')
-  const isWhole = (line: string | undefined) => {
-    const value = line === undefined ? undefined : parseStoredJson(line)
+  const pace = createPacer()
+  const isWhole = async (line: string) => {
+    const value = await parseLongJson(line, pace)
     return isJsonObject(value) || Array.isArray(value)
   }
   const [first, second, third] = lines
-  if (second === undefined) return false
-  if (isWhole(first)) return true
-  return isWhole(second) && (third === undefined || isWhole(third))
+  if (first === undefined || second === undefined) return false
+  if (await isWhole(first)) return true
+  return (await isWhole(second)) && (third === undefined || (await isWhole(third)))
 }
 
 async function* decode(source: AsyncIterable<Uint8Array | string>): AsyncGenerator<string> {

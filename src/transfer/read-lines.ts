@@ -1,8 +1,9 @@
 import { isJsonObject, type Json } from '../core/json.ts'
 import { createPacer, type Pacer } from '../store/pacer.ts'
-import { parseStoredJson } from '../store/stored-output.ts'
 import type { ImportItem } from './import-item.ts'
-import { hasTooManyKeys, tooLong, tooManyKeys } from './json-reader.ts'
+import { tooManyValues } from '../import/read-legacy-messages.ts'
+import { isWideText, tooLong } from './json-reader.ts'
+import { parseLongJson } from './parse-long-json.ts'
 import { readPage, readThread, type SourceCount, toMessage } from './read-document.ts'
 import { readEnvelope } from './thread-fields.ts'
 
@@ -19,9 +20,9 @@ export async function* readLines(
   for await (const { line, nth } of splitLines(pieces, mostChars, pace)) {
     const where = `line ${firstLine + nth}`
     if (line === null) yield { kind: 'unreadable', where, why: tooLong(mostChars) }
-    else if (await hasTooManyKeys(line, pace)) {
-      yield { kind: 'unreadable', where, why: tooManyKeys }
-    } else yield* readLine(parseStoredJson(line), where, count)
+    else if (mostChars < Number.POSITIVE_INFINITY && (await isWideText(line, pace))) {
+      yield { kind: 'unreadable', where, why: tooManyValues }
+    } else yield* readLine(await parseLongJson(line, pace), where, count)
   }
 }
 
@@ -71,7 +72,7 @@ async function* splitLines(
     chars += piece.length
     if (chars <= mostChars) left.push(piece)
   }
-  const take = (): string | null => {
+  const flush = (): string | null => {
     const line = chars > mostChars ? null : left.join('')
     left = []
     chars = 0
@@ -82,13 +83,13 @@ async function* splitLines(
     let from = 0
     for (let end = piece.indexOf('\n'); end !== -1; end = piece.indexOf('\n', from)) {
       add(piece.slice(from, end))
-      const line = take()
+      const line = flush()
       if (line === null || line.trim() !== '') yield { nth, line }
       from = end + 1
       nth++
     }
     if (from < piece.length) add(piece.slice(from))
   }
-  const line = take()
+  const line = flush()
   if (line === null || line.trim() !== '') yield { nth, line }
 }

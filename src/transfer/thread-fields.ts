@@ -34,7 +34,7 @@ const isFlagged = (thread: JsonObject, ...names: readonly string[]): true | unde
   names.some((name) => thread[name] === true) ? true : undefined
 
 /** The thread id in a single message. */
-export const threadOf = (message: JsonObject): string | undefined => idOf(message, ...threadNames)
+export const threadIdOf = (message: JsonObject): string | undefined => idOf(message, ...threadNames)
 
 /** The names under which list routes return their results, besides the messages of a thread. */
 const pageLists = ['results', 'data', 'items', 'rows', 'records', 'messages'] as const
@@ -54,7 +54,7 @@ export function readEnvelope(value: JsonObject): PageEnvelope | undefined {
   // A thread has its own id; a page of one has a cursor instead.
   const isPage = pageMarks.some((name) => name in value) && !('id' in value)
   const { id: _, ...rest } = readThreadFields(value)
-  const threadId = threadOf(value)
+  const threadId = threadIdOf(value)
   const fields = withDefined(rest, { id: threadId })
   for (const name of pageLists) {
     const list = value[name]

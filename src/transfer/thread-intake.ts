@@ -1,6 +1,6 @@
 import { isJsonObject } from '../core/json.ts'
 import { dateOf } from '../import/old-fields.ts'
-import { entityOf, roleOf, toKnownNames } from '../import/old-names.ts'
+import { entityOf, roleOf, toKnownNames } from '../import/old-shapes.ts'
 import { findOrder } from '../import/order.ts'
 import type { PausableWork } from '../core/pausable-work.ts'
 import { toKnownMessages } from '../import/read-legacy-messages.ts'

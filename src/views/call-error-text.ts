@@ -180,5 +180,5 @@ export const formerErrorTexts: ReadonlyMap<string, string> = new Map([
  * Older versions and foreign data contain what `String` makes of an object, which is no reason. Trimmed first: an expression
  * with white space at both ends takes quadratic time on a text of white space (OP7).
  */
-const hasReason = (text: string | undefined): text is string =>
-  text !== undefined && !/^(?:\[object \w+\]|undefined|null|)$/.test(text.trim())
+const hasReason = (text: unknown): text is string =>
+  typeof text === 'string' && !/^(?:\[object \w+\]|undefined|null|)$/.test(text.trim())

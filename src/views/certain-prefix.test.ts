@@ -25,12 +25,18 @@ describe('certainPrefix', () => {
     ['{"a":1} x', '{"a":1} '],
     ['Sorry', ''],
     ['12', ''],
+    ['12 ', '12 '],
+    ['12}', ''],
+    ['12,', ''],
+    ['[12}', '['],
+    ['{"a":12]', '{"a":'],
     ['', ''],
     ['{"__proto__":{"a":1}}', '{"__proto__'],
     ['{"\\u005f_proto__":1,"b":2}', '{"\\u005f_proto__'],
     ['{"constructor":{"prototype":1}}', '{"constructor'],
-  ])('[LG4] of %j is %j', (text, prefix) => {
+  ])('[LG4] of %j is %j', async (text, prefix) => {
     expect(certainPrefix(text)).toBe(prefix)
+    expect((await parseAsClient(prefix)).value).toEqual(parsePartialJson(prefix))
   })
 
   test('[LG4] is read alike by a client and by us, at every length, and only grows', async () => {

@@ -66,7 +66,21 @@ class PrefixScanner {
       return this.#advance(1, char === '{' ? 'first-key' : 'first-item')
     }
     const length = this.#match(word) || this.#match(number)
-    return length > 0 && this.#advance(length, 'next')
+    if (length === 0 || !this.#isOver(char, length)) return false
+    return this.#advance(length, 'next')
+  }
+
+  /**
+   * Whether what follows the value can follow it here, and so belongs to the prefix too: a number at the very end of the prefix
+   * may continue for some parsers, and not for others.
+   */
+  #isOver(first: string, length: number): boolean {
+    if (/[a-z]/.test(first)) return true
+    const after = this.#text[this.#at + length] ?? ''
+    const closer = this.#closers.at(-1)
+    return (
+      ' \t\r\n'.includes(after) || (closer !== undefined && (after === ',' || after === closer))
+    )
   }
 
   #close(char: string): boolean {

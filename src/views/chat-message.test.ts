@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CallOutcome } from '../core/call.ts'
-import type { TurnEvent, TurnEventBody } from '../core/event.ts'
+import { numberEvents, type TurnEventBody } from '../core/event.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { parseCallId, parseMessageId } from '../core/ids.ts'
 import type { Turn } from '../core/message.ts'
@@ -11,11 +11,11 @@ const at = (seconds: number) => new Date(seconds * 1000).toISOString()
 describe('a turn', () => {
   it('[FD6] has the final response as its content, and each call with its commentary', () => {
     const turn = turnOf(
-      [1, ...say('Let me search.'), recorded('a'), started('a')],
+      [1, ...textEvents('Let me search.'), recorded('a'), started('a')],
       [3, settled('a', { state: 'succeeded', output: { kind: 'inline', value: [] } }), stepEnded],
-      [4, { type: 'step-started', step: 1 }, ...say('Once more.'), recorded('b')],
+      [4, { type: 'step-started', step: 1 }, ...textEvents('Once more.'), recorded('b')],
       [5, settled('b', { state: 'failed', cause: 'tool-error', error: 'No.' }), stepEnded],
-      [6, { type: 'step-started', step: 2 }, ...say('Nothing there.'), stepEnded],
+      [6, { type: 'step-started', step: 2 }, ...textEvents('Nothing there.'), stepEnded],
       [6, { type: 'turn-ended', ending: { kind: 'completed' } }],
     )
     expect(projectChatMessage(turn)).toEqual({
@@ -76,7 +76,7 @@ describe('a turn', () => {
     const ran: Moment = [3, started('a'), done, stepEnded]
     const since = { startedAt: at(2) }
     expect(activityOf([1])).toEqual(thinking)
-    expect(activityOf([1, ...say('Draft')])).toEqual(thinking)
+    expect(activityOf([1, ...textEvents('Draft')])).toEqual(thinking)
     expect(activityOf([1, announced('a')])).toEqual({
       ...thinking,
       total: 1,
@@ -87,11 +87,11 @@ describe('a turn', () => {
     expect(activityOf(called)).toEqual(running)
     const between = { ...thinking, total: 1, succeeded: 1, ...since }
     expect(activityOf(called, ran)).toEqual(between)
-    expect(activityOf(called, ran, [4, ...say('So')])).toEqual(between)
+    expect(activityOf(called, ran, [4, ...textEvents('So')])).toEqual(between)
     const completed: TurnEventBody = { type: 'turn-ended', ending: { kind: 'completed' } }
     const over = { ...between, isActive: false, endedAt: at(3) }
-    expect(activityOf(called, ran, [4, ...say('So'), stepEnded, completed])).toEqual(over)
-    expect(activityOf([1, ...say('Hello'), stepEnded, completed])).toEqual({
+    expect(activityOf(called, ran, [4, ...textEvents('So'), stepEnded, completed])).toEqual(over)
+    expect(activityOf([1, ...textEvents('Hello'), stepEnded, completed])).toEqual({
       ...counts,
       isActive: false,
     })
@@ -121,7 +121,7 @@ describe('a turn', () => {
   })
 
   it('[FD6] that has ended with nothing to show is no message; one that may still get text is', () => {
-    expect(projectChatMessage(turnOf([1, ...say('Draft')]))).toEqual({
+    expect(projectChatMessage(turnOf([1, ...textEvents('Draft')]))).toEqual({
       id: 'turn',
       role: 'assistant',
       content: '',
@@ -159,7 +159,7 @@ it('[FD6] a user message has the same fields, and its files where there are some
 
 let blocks = 0
 
-function say(text: string): readonly TurnEventBody[] {
+function textEvents(text: string): readonly TurnEventBody[] {
   const block = String(blocks++)
   return [
     { type: 'text-started', block, kind: 'text' },
@@ -194,10 +194,8 @@ type Moment = readonly [seconds: number, ...bodies: TurnEventBody[]]
 
 function turnOf(...moments: readonly Moment[]): Turn {
   const turnId = parseMessageId('turn')
-  const events = moments
-    .flatMap(([seconds, ...bodies]) =>
-      bodies.map((body) => ({ ...body, turnId, at: seconds * 1000 })),
-    )
-    .map((event, offset): TurnEvent => ({ ...event, seq: offset + 1 }))
-  return foldTurn(emptyTurn(turnId, 1, 1000), events)
+  const events = moments.flatMap(([seconds, ...bodies]) =>
+    bodies.map((body) => ({ ...body, turnId, at: seconds * 1000 })),
+  )
+  return foldTurn(emptyTurn(turnId, 1, 1000), numberEvents(events, 1))
 }

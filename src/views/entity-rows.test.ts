@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CallOutcome } from '../core/call.ts'
-import type { TurnEvent, TurnEventBody } from '../core/event.ts'
+import { numberEvents, type TurnEventBody } from '../core/event.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { parseCallId, parseMessageId } from '../core/ids.ts'
 import type { Turn } from '../core/message.ts'
@@ -19,13 +19,13 @@ const row = (fields: Partial<EntityRow>) => ({
 describe('rows', () => {
   it('[FD5] are AI_TOOL for a step with calls, TOOL for each that ended, AI_MESSAGE for the rest', () => {
     const turn = turnOf(
-      ...[...say('Looking.'), ...call('a'), ...call('b'), ...call('c')],
+      ...[...textEvents('Looking.'), ...call('a'), ...call('b'), ...call('c')],
       ...[
         settled('a', success(0)),
         settled('b', { state: 'stopped', cause: 'stopped' }),
         stepEnded,
       ],
-      ...[{ type: 'step-started', step: 1 } as const, ...say('It is 0.'), stepEnded],
+      ...[{ type: 'step-started', step: 1 } as const, ...textEvents('It is 0.'), stepEnded],
     )
     const toolCalls = ['a', 'b', 'c'].map((id) => ({
       id,
@@ -48,8 +48,8 @@ describe('rows', () => {
 
   it('[FD5] mark a step that was broken off as not complete', () => {
     const turn = turnOf(
-      ...[...say('It is'), { type: 'step-abandoned' } as const],
-      ...[{ type: 'step-started', step: 1 } as const, ...say('It is 0')],
+      ...[...textEvents('It is'), { type: 'step-abandoned' } as const],
+      ...[{ type: 'step-started', step: 1 } as const, ...textEvents('It is 0')],
     )
     expect(projectEntityRows(turn).map(({ content, isComplete }) => [content, isComplete])).toEqual(
       [
@@ -86,10 +86,10 @@ describe('rows', () => {
     for (let seed = 1; seed <= 100; seed++) {
       const turns = new Map<string, Turn>()
       const seen = new Map<string, readonly string[]>()
-      for (const [offset, event] of randomLedger(seed).entries()) {
+      for (const event of numberEvents(randomLedger(seed), 1)) {
         if (!('turnId' in event)) continue
-        const known = turns.get(event.turnId) ?? emptyTurn(event.turnId, offset + 1, event.at)
-        const turn = foldTurn(known, [{ ...event, seq: offset + 1 }])
+        const known = turns.get(event.turnId) ?? emptyTurn(event.turnId, event.seq, event.at)
+        const turn = foldTurn(known, [event])
         const shown = projectEntityRows(turn)
         expect(new Set(shown.map(({ id }) => id)).size).toBe(shown.length)
         // A TOOL row can disappear, when a call with an unknown outcome is retried; rows of text cannot.
@@ -107,7 +107,7 @@ describe('rows', () => {
 
 let blocks = 0
 
-function say(text: string): readonly TurnEventBody[] {
+function textEvents(text: string): readonly TurnEventBody[] {
   const block = String(blocks++)
   return [
     { type: 'text-started', block, kind: 'text' },
@@ -135,11 +135,6 @@ const stepEnded: TurnEventBody = { type: 'step-ended', finishReason: 'stop' }
 
 function turnOf(...bodies: readonly TurnEventBody[]): Turn {
   const turnId = parseMessageId('turn')
-  const events = bodies.map((body, offset): TurnEvent => ({
-    ...body,
-    turnId,
-    at: 1000,
-    seq: offset + 1,
-  }))
-  return foldTurn(emptyTurn(turnId, 1, 1000), events)
+  const events = bodies.map((body) => ({ ...body, turnId, at: 1000 }))
+  return foldTurn(emptyTurn(turnId, 1, 1000), numberEvents(events, 1))
 }

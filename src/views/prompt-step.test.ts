@@ -8,7 +8,7 @@ import {
   over,
   promptOf,
   record,
-  say,
+  textEvents,
   settle,
   succeeded,
   user,
@@ -20,13 +20,13 @@ describe('a step in the prompt', () => {
   test('[ST3] is the text of the model, then the results of its calls', () => {
     const turn = turnOf(
       begin,
-      ...say('0', 'Need the weather.', 'reasoning'),
-      ...say('1', 'Looking.'),
+      ...textEvents('0', 'Need the weather.', 'reasoning'),
+      ...textEvents('1', 'Looking.'),
       record(),
       over(),
       settle(succeeded({ tempC: 20 })),
       { type: 'step-started', step: 1 },
-      ...say('2', 'It is 20.'),
+      ...textEvents('2', 'It is 20.'),
       over('stop'),
     )
     expect(projectPrompt([user('Hi'), turn, user('Thanks')])).toEqual([
@@ -74,8 +74,8 @@ describe('a step in the prompt', () => {
     (finishReason) => {
       const turn = turnOf(
         begin,
-        ...say('0', 'Hm', 'reasoning'),
-        ...say('1', 'Look'),
+        ...textEvents('0', 'Hm', 'reasoning'),
+        ...textEvents('1', 'Look'),
         record({ providerMetadata: { demo: { itemId: 'x', signature: 's' } } }),
         over(finishReason),
         settle({ state: 'stopped', cause: 'stopped' }),
@@ -97,7 +97,7 @@ describe('a step in the prompt', () => {
     const again = { ...origin, id: parseCallId('c2'), providerCallId: 'call_2' }
     const turn = turnOf(
       begin,
-      ...say('0', 'Broken'),
+      ...textEvents('0', 'Broken'),
       record(),
       { type: 'call-recorded', callId: again.id, call: again, input: {}, approval: 'not-required' },
       { type: 'call-started', callId },
@@ -109,9 +109,9 @@ describe('a step in the prompt', () => {
       { role: 'assistant', content: [{ type: 'tool-call', toolCallId: 'call_1' }] },
       { role: 'tool', content: [{ toolCallId: 'call_1', output: { type: 'error-text' } }] },
     ])
-    expect(promptOf(turnOf(begin, ...say('0', 'Broken'), { type: 'step-abandoned' }))).toEqual([
-      { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
-    ])
+    expect(
+      promptOf(turnOf(begin, ...textEvents('0', 'Broken'), { type: 'step-abandoned' })),
+    ).toEqual([{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }])
   })
 
   test('[ST3] of text alone is followed by a request to continue, at the end and in between', () => {
@@ -121,10 +121,10 @@ describe('a step in the prompt', () => {
     }
     const turn = turnOf(
       begin,
-      ...say('0', 'One'),
+      ...textEvents('0', 'One'),
       over('length'),
       begin,
-      ...say('1', 'Two'),
+      ...textEvents('1', 'Two'),
       over(),
     )
     expect(promptOf(turn).slice(1)).toMatchObject([
@@ -136,7 +136,12 @@ describe('a step in the prompt', () => {
   })
 
   test('[ST3] of reasoning or blank text alone is left out', () => {
-    const turn = turnOf(begin, ...say('0', 'Hm', 'reasoning'), ...say('1', ' \n'), over('stop'))
+    const turn = turnOf(
+      begin,
+      ...textEvents('0', 'Hm', 'reasoning'),
+      ...textEvents('1', ' \n'),
+      over('stop'),
+    )
     expect(promptOf(turn)).toHaveLength(1)
   })
 
@@ -148,7 +153,7 @@ describe('a step in the prompt', () => {
       record(own),
       settle(succeeded([{ url: 'https://example.com' }])),
       record(lost),
-      ...say('0', 'Found.'),
+      ...textEvents('0', 'Found.'),
       over('stop'),
     )
     expect(promptOf(turn)[1]?.content).toMatchObject([
@@ -212,7 +217,7 @@ describe('a user message in the prompt', () => {
   })
 
   test('[ST3] precedes the first message of the model, even if there is none', () => {
-    const turn = turnOf(begin, ...say('0', 'Welcome!'), over('stop'))
+    const turn = turnOf(begin, ...textEvents('0', 'Welcome!'), over('stop'))
     expect(projectPrompt([turn, user('Hi')]).map(({ role }) => role)).toEqual([
       'user',
       'assistant',

@@ -10,6 +10,7 @@ import {
   toSearchWords,
   toSnippet,
 } from './search-text.ts'
+import { numberEvents } from '../core/event.ts'
 
 it('[FK1] words have no case, accents or marks; each occurs once; scripts without spaces are split by letter', () => {
   expect(toSearchWords('Café CAFÉ, cafe! ﬁve-2 naïve')).toEqual(['cafe', 'five', '2', 'naive'])
@@ -86,10 +87,7 @@ it('[FK1 IN3] what a person said while a turn ran is theirs', () => {
       parts: [{ type: 'text', text: 'And a walrus?' }],
     },
   ] as const
-  const turn = foldTurn(
-    emptyTurn(turnId, 1, 1),
-    events.map((event, index) => ({ ...event, seq: index + 1 })),
-  )
+  const turn = foldTurn(emptyTurn(turnId, 1, 1), numberEvents(events, 1))
   const find = (query: string) => runToEnd(findInMessage(turn, parseSearchTerms(query)!))
   const snippet = 'A seal. And a walrus?'
   expect(find('walrus ')).toEqual({ snippet, ranges: [[14, 20]], role: 'user' })

@@ -6,16 +6,16 @@ import { type PausableWork, runToEnd } from '../core/pausable-work.ts'
  * (IN3), in their order. Results of tools are not searchable.
  */
 export const searchTextOf = (message: Message): string =>
-  saidIn(message)
+  searchableTexts(message)
     .map(({ text }) => text)
     .join('\n')
 
-interface SaidText {
+interface SearchableText {
   readonly role: Message['role']
   readonly text: string
 }
 
-function saidIn(message: Message): readonly SaidText[] {
+function searchableTexts(message: Message): readonly SearchableText[] {
   if (!isTurn(message)) return textsOf(message.parts, message.role)
   return message.steps
     .filter((step) => step.status !== 'abandoned')
@@ -26,23 +26,23 @@ function saidIn(message: Message): readonly SaidText[] {
     })
 }
 
-const textsOf = (parts: readonly UserPart[], role: Message['role']): readonly SaidText[] =>
+const textsOf = (parts: readonly UserPart[], role: Message['role']): readonly SearchableText[] =>
   parts.flatMap((part) => (part.type === 'text' ? [{ role, text: part.text }] : []))
 
-/** The first hit in a message, and who said it: in a turn a person, too, who spoke while it ran (IN3). */
+/** The first hit in a message, and whose text it is: in a turn also a person's, whose message joined it (IN3). */
 export function* findInMessage(
   message: Message,
   terms: SearchTerms,
 ): PausableWork<SearchSnippet & { readonly role: Message['role'] }> {
   const found = yield* findSnippet(searchTextOf(message), terms)
   let end = 0
-  const said = saidIn(message).find(({ text }) => {
+  const hit = searchableTexts(message).find(({ text }) => {
     // As they are joined, with one character between two of them.
     end += text.length + 1
     return found.at !== null && found.at < end
   })
   const { snippet, ranges } = found
-  return { snippet, ranges, role: said?.role ?? message.role }
+  return { snippet, ranges, role: hit?.role ?? message.role }
 }
 
 /** The most different words of one text that are indexed: a message of a million characters is not worth more. */

@@ -7,7 +7,7 @@ import { projectUiMessage } from './ui-message.ts'
 const error = { code: 'network', message: 'It could not be reached.' }
 const begin: TurnEventBody = { type: 'step-started', step: 0, model: 'one' }
 const replaced: TurnEventBody = { type: 'model-replaced', model: 'one', by: 'two', error }
-const say = (block: string, delta: string): readonly TurnEventBody[] => [
+const textEvents = (block: string, delta: string): readonly TurnEventBody[] => [
   { type: 'text-started', block, kind: 'text' },
   { type: 'text-appended', block, delta },
 ]
@@ -17,10 +17,10 @@ describe('models that failed', () => {
     const events = [
       begin,
       replaced,
-      ...say('0', 'Well, '),
+      ...textEvents('0', 'Well, '),
       { type: 'step-abandoned', error: { code: 'stream-cut', message: 'It was cut.' } } as const,
       { type: 'step-started', step: 1, model: 'three' } as const,
-      ...say('1', 'Hello.'),
+      ...textEvents('1', 'Hello.'),
     ]
     let cursor = createUiChunkCursor()
     let metadata: unknown

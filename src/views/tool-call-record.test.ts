@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { TurnEvent, TurnEventBody } from '../core/event.ts'
+import { numberEvents, type TurnEventBody } from '../core/event.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { parseCallId, parseMessageId } from '../core/ids.ts'
 import { callsOf, type Turn } from '../core/message.ts'
@@ -76,10 +76,7 @@ describe('the calls of a message', () => {
   it('[CL9] are complete when the turn has ended, and then only what succeeded is left', () => {
     expect(projectToolCalls(turn, 'thread-1').isComplete).toBe(false)
     const bodies = planTurnEnd(turn, { kind: 'interrupted' }, 5000)
-    const over = foldTurn(
-      turn,
-      bodies.map((body, offset) => ({ ...body, seq: 100 + offset })),
-    )
+    const over = foldTurn(turn, numberEvents(bodies, 100))
     expect(projectToolCalls(over, 'thread-1').isComplete).toBe(true)
     expect(idsOf(over)).toEqual(['good'])
   })
@@ -88,10 +85,10 @@ describe('the calls of a message', () => {
     const seen = new Set<string>()
     for (let seed = 1; seed <= 25; seed++) {
       const turns = new Map<string, Turn>()
-      for (const [offset, event] of randomLedger(seed).entries()) {
+      for (const event of numberEvents(randomLedger(seed), 1)) {
         if (!('turnId' in event)) continue
-        const before = turns.get(event.turnId) ?? emptyTurn(event.turnId, offset + 1, event.at)
-        const turn = foldTurn(before, [{ ...event, seq: offset + 1 }])
+        const before = turns.get(event.turnId) ?? emptyTurn(event.turnId, event.seq, event.at)
+        const turn = foldTurn(before, [event])
         turns.set(turn.id, turn)
         const { toolCalls, isComplete } = projectToolCalls(turn, 'thread-1', { include: 'all' })
         for (const call of toolCalls) {
@@ -129,11 +126,6 @@ const succeeded = (id: string, value: null | { readonly deleted: boolean }): Tur
 
 function turnOf(...bodies: readonly (readonly [seconds: number, body: TurnEventBody])[]): Turn {
   const turnId = parseMessageId('turn')
-  const events = bodies.map(([seconds, body], offset): TurnEvent => ({
-    ...body,
-    turnId,
-    at: seconds * 1000,
-    seq: offset + 1,
-  }))
-  return foldTurn(emptyTurn(turnId, 1, 1000), events)
+  const events = bodies.map(([seconds, body]) => ({ ...body, turnId, at: seconds * 1000 }))
+  return foldTurn(emptyTurn(turnId, 1, 1000), numberEvents(events, 1))
 }

@@ -1,16 +1,14 @@
 import { createRequire } from 'node:module'
-import * as ai7 from 'ai'
 import { describe, expect, test } from 'vitest'
-import { isTurnEvent } from '../core/event.ts'
-import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { callsOf, type Turn } from '../core/message.ts'
 import { createRandom } from '../testing/random.ts'
-import { randomLedger } from '../testing/random-ledger.ts'
 import { turnOf } from '../../test/support/turn-of.ts'
 import type { UiChunk } from './ui-chunk.ts'
 import { createUiChunkCursor, nextChunks, type UiChunkCursor } from './ui-chunks.ts'
 import { projectUiMessage, type UiMessage } from './ui-message.ts'
 import type { SdkVersion } from './ui-vocabulary.ts'
+import { turnStates } from '../../test/support/turn-states.ts'
+import * as ai7 from 'ai'
 
 const require = createRequire(import.meta.url)
 
@@ -30,20 +28,6 @@ const sdks: Readonly<Record<SdkVersion, Sdk>> = {
   7: ai7 as unknown as Sdk,
 }
 const allVersions = [5, 6, 7] as const
-
-/** Every state that each turn of a random ledger goes through. */
-function statesOf(seed: number): readonly (readonly Turn[])[] {
-  const turns = new Map<string, Turn[]>()
-  for (const [index, event] of randomLedger(seed, { turns: 2 }).entries()) {
-    if (!isTurnEvent(event)) continue
-    const seq = index + 1
-    const states = turns.get(event.turnId) ?? []
-    const before = states.at(-1) ?? emptyTurn(event.turnId, seq, event.at)
-    states.push(foldTurn(before, [{ ...event, seq }]))
-    turns.set(event.turnId, states)
-  }
-  return [...turns.values()]
-}
 
 const seedsFrom = (first: number, count: number) =>
   Array.from({ length: count }, (_, index) => first + index)
@@ -136,7 +120,7 @@ const wasReopened = (states: readonly Turn[]): boolean =>
 
 describe.each(allVersions)('a client of AI SDK %i', { timeout: 30_000 }, (sdk) => {
   test('[LG4] [FD1] has what a reload shows, after every event', async () => {
-    for (const states of seedsFrom(0, 25).flatMap(statesOf)) {
+    for (const states of seedsFrom(0, 25).flatMap(turnStates)) {
       const built = await readClient(
         sdk,
         states[0]!.id,
@@ -149,7 +133,7 @@ describe.each(allVersions)('a client of AI SDK %i', { timeout: 30_000 }, (sdk) =
   test('[LG4] has what a reload shows, whatever states it missed', async () => {
     for (const seed of seedsFrom(1000, 25)) {
       const random = createRandom(seed)
-      for (const all of statesOf(seed)) {
+      for (const all of turnStates(seed)) {
         const states = all.filter((turn) => turn === all.at(-1) || random.chance(0.15))
         const cursor = createUiChunkCursor({ sdk })
         const built = await readClient(sdk, all[0]!.id, follow(cursor, states))
@@ -161,7 +145,7 @@ describe.each(allVersions)('a client of AI SDK %i', { timeout: 30_000 }, (sdk) =
   test('[RS3] has what a reload shows when the turn is replayed from nothing', async () => {
     for (const seed of seedsFrom(2000, 25)) {
       const random = createRandom(seed)
-      for (const states of statesOf(seed)) {
+      for (const states of turnStates(seed)) {
         for (const turn of [states.at(-1)!, random.pick(states), random.pick(states)]) {
           const batches = follow(createUiChunkCursor({ sdk }), [turn])
           expect(await readClient(sdk, turn.id, batches)).toEqual([expected(turn, sdk)])
@@ -172,7 +156,7 @@ describe.each(allVersions)('a client of AI SDK %i', { timeout: 30_000 }, (sdk) =
 
   test('[AP5] goes on from a page of a turn that waited', async () => {
     let continued = 0
-    for (const states of seedsFrom(3000, 30).flatMap(statesOf)) {
+    for (const states of seedsFrom(3000, 30).flatMap(turnStates)) {
       const from = states.findIndex((turn) => turn.progress.status === 'waiting')
       const rest = states.slice(from + 1)
       if (from === -1 || rest.length === 0) continue
@@ -202,7 +186,7 @@ describe.each(allVersions)('a client of AI SDK %i', { timeout: 30_000 }, (sdk) =
 
   test('[FD1 ST5] keeps one note where a turn ended that was then continued, as the page does', async () => {
     let continued = 0
-    for (const states of seedsFrom(4000, 30).flatMap(statesOf)) {
+    for (const states of seedsFrom(4000, 30).flatMap(turnStates)) {
       if (!wasReopened(states)) continue
       continued += 1
       const built = await readClient(
@@ -220,7 +204,7 @@ describe('without a version', { timeout: 30_000 }, () => {
   test.each([6, 7] as const)(
     '[FD1] a client of AI SDK %i lacks past approvals only',
     async (sdk) => {
-      for (const states of seedsFrom(5000, 15).flatMap(statesOf)) {
+      for (const states of seedsFrom(5000, 15).flatMap(turnStates)) {
         const built = await readClient(sdk, states[0]!.id, follow(createUiChunkCursor(), states))
         expect(built.map(withoutPastApprovals)).toEqual(
           states.map((turn) => withoutPastApprovals(pageOf(turn))),
@@ -231,7 +215,7 @@ describe('without a version', { timeout: 30_000 }, () => {
 
   test('[FD1] a client of AI SDK 5 has what a reload shows, if nothing needs approval', async () => {
     let read = 0
-    for (const states of seedsFrom(6000, 40).flatMap(statesOf)) {
+    for (const states of seedsFrom(6000, 40).flatMap(turnStates)) {
       const calls = [...callsOf(states.at(-1)!)]
       if (calls.some((call) => call.approval === 'required')) continue
       read += 1
@@ -270,7 +254,7 @@ describe('without a version', { timeout: 30_000 }, () => {
   test.each([undefined, 5] as const)('[RS3] sends old fields only (sdk %s)', (sdk) => {
     const options = sdk === undefined ? {} : { sdk }
     const unknown = new Set<string>()
-    for (const states of seedsFrom(7000, 30).flatMap(statesOf)) {
+    for (const states of seedsFrom(7000, 30).flatMap(turnStates)) {
       for (const chunk of follow(createUiChunkCursor(options), states).flat()) {
         const { type, ...fields } = chunk
         const known = type.startsWith('data-') ? 'id data' : oldFields[type]

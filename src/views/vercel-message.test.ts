@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CallOutcome } from '../core/call.ts'
-import type { TurnEvent, TurnEventBody } from '../core/event.ts'
+import { numberEvents, type TurnEventBody } from '../core/event.ts'
 import { emptyTurn, foldTurn } from '../core/fold-turn.ts'
 import { parseCallId, parseMessageId } from '../core/ids.ts'
 import type { Message, Turn } from '../core/message.ts'
@@ -14,7 +14,7 @@ const oslo = { type: 'text', text: 'It is 12 °C in Oslo.' } as const
 describe('a turn', () => {
   it('[FD2] is one message: reasoning, its text once, its calls, then the final text', () => {
     const turn = turnOf(
-      ...[...say('Two places.', 'reasoning'), ...say('Looking up both.')],
+      ...[...textEvents('Two places.', 'reasoning'), ...textEvents('Looking up both.')],
       ...[
         ...call('a'),
         ...call('b'),
@@ -22,7 +22,7 @@ describe('a turn', () => {
         ...succeed('a', { tempC: 20 }),
         stepEnded,
       ],
-      ...[...step(1), ...say(oslo.text), stepEnded, ended('completed')],
+      ...[...step(1), ...textEvents(oslo.text), stepEnded, ended('completed')],
     )
     expect(projectVercelMessage(turn)).toEqual({
       id: 'turn',
@@ -50,7 +50,7 @@ describe('a turn', () => {
 
   it('[FD2 IN3] has what was answered before a person spoke in its place, and the final text as its content', () => {
     const turn = turnOf(
-      ...[...say('Hello.'), stepEnded],
+      ...[...textEvents('Hello.'), stepEnded],
       ...[
         {
           type: 'input-joined',
@@ -59,7 +59,7 @@ describe('a turn', () => {
         } as const,
       ],
       ...[...step(1), ...call('a'), ...succeed('a', 12), stepEnded],
-      ...[...step(2), ...say(oslo.text), stepEnded, ended('completed')],
+      ...[...step(2), ...textEvents(oslo.text), stepEnded, ended('completed')],
     )
     const message = projectVercelMessage(turn)
     expect(message?.content).toBe(oslo.text)
@@ -74,7 +74,9 @@ describe('a turn', () => {
   })
 
   it('[FD2] of text only has the text as its part and the one annotation', () => {
-    expect(projectVercelMessage(turnOf(...say(oslo.text), stepEnded, ended('completed')))).toEqual({
+    expect(
+      projectVercelMessage(turnOf(...textEvents(oslo.text), stepEnded, ended('completed'))),
+    ).toEqual({
       id: 'turn',
       role: 'assistant',
       content: oslo.text,
@@ -101,20 +103,20 @@ describe('a turn', () => {
 
   it('[FD3] without parts is no message', () => {
     expect(projectVercelMessage(turnOf())).toBeNull()
-    expect(projectVercelMessage(turnOf(...step(0), ...say(' '), stepEnded))).toBeNull()
+    expect(projectVercelMessage(turnOf(...step(0), ...textEvents(' '), stepEnded))).toBeNull()
   })
 
   it('[FD2 CO2] shows what is being written as a part, and as content once its step has ended', () => {
-    const draft = projectVercelMessage(turnOf(...say(oslo.text)))
+    const draft = projectVercelMessage(turnOf(...textEvents(oslo.text)))
     expect([draft?.content, draft?.parts]).toEqual(['', [oslo]])
-    const answer = projectVercelMessage(turnOf(...say(oslo.text), stepEnded))
+    const answer = projectVercelMessage(turnOf(...textEvents(oslo.text), stepEnded))
     expect([answer?.content, answer?.parts]).toEqual([oslo.text, [oslo]])
   })
 
   it('[FD2] keeps an attempt that was broken off as a part, out of the content', () => {
     const turn = turnOf(
-      ...[...say('It is 1'), { type: 'step-abandoned' } as const],
-      ...[...step(1), ...say(oslo.text), stepEnded, ended('completed')],
+      ...[...textEvents('It is 1'), { type: 'step-abandoned' } as const],
+      ...[...step(1), ...textEvents(oslo.text), stepEnded, ended('completed')],
     )
     const message = projectVercelMessage(turn)
     expect(message?.content).toBe(oslo.text)
@@ -210,7 +212,7 @@ describe('a user message', () => {
 
 let blocks = 0
 
-function say(text: string, kind: 'text' | 'reasoning' = 'text'): readonly TurnEventBody[] {
+function textEvents(text: string, kind: 'text' | 'reasoning' = 'text'): readonly TurnEventBody[] {
   const block = String(blocks++)
   return [
     { type: 'text-started', block, kind },
@@ -253,11 +255,6 @@ const invocation = (toolCallId: string, fields: object) => ({
 
 function turnOf(...bodies: readonly TurnEventBody[]): Turn {
   const turnId = parseMessageId('turn')
-  const events = bodies.map((body, offset): TurnEvent => ({
-    ...body,
-    turnId,
-    at: 1000,
-    seq: offset + 1,
-  }))
-  return foldTurn(emptyTurn(turnId, 1, 1000), events)
+  const events = bodies.map((body) => ({ ...body, turnId, at: 1000 }))
+  return foldTurn(emptyTurn(turnId, 1, 1000), numberEvents(events, 1))
 }

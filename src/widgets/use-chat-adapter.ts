@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef } from 'react'
 import type { Change } from '../core/fold-thread.ts'
 import { foldThread } from '../core/fold-thread.ts'
-import type { NewEvent } from '../core/event.ts'
+import { type NewEvent, numberEvents } from '../core/event.ts'
 import { isJsonObject } from '../core/json.ts'
 import { isTurn, type Turn } from '../core/message.ts'
 import { readLegacyMessages } from '../import/read-legacy-messages.ts'
@@ -22,11 +22,8 @@ export interface ChatMessageLike {
 export function toTurn(message: ChatMessageLike, isLive: boolean): Turn | null {
   if (message.role !== 'assistant') return null
   const { events } = readLegacyMessages([message], { format: 'ui', threadId: 'chat', at: 0 })
-  const changes = withCurrentProgress(message, isLive, events).map((event, index): Change => ({
-    kind: 'event',
-    seq: index + 1,
-    event: { ...event, seq: index + 1 },
-  }))
+  const current = numberEvents(withCurrentProgress(message, isLive, events), 1)
+  const changes = current.map((event): Change => ({ kind: 'event', seq: event.seq, event }))
   return foldThread({ seq: 0, messages: [] }, changes).messages.find(isTurn) ?? null
 }
 

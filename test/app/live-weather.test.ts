@@ -29,7 +29,7 @@ describe('live weather', () => {
     expect(asked[1]?.searchParams.get('latitude')).toBe('48.85')
   })
 
-  it('asks for places where it is told to', async () => {
+  it('requests places from the configured address', async () => {
     const [weather, places] = [await open(), await open()]
     await readLiveWeather('Paris', { url: `${weather.url}/`, placesUrl: places.url })
     expect(weather.asked.map(({ pathname }) => pathname)).toEqual(['/v1/forecast'])

@@ -10,7 +10,7 @@ import { runHoldfast, temporaryFolder } from './run-holdfast.ts'
 
 /** As docs/guides/operations.md says it is done: a copy while turns run, and a server on the copy. */
 
-const ask = async (server: ServerProcess, id: string, text: string, message = 'u') => {
+const sendMessage = async (server: ServerProcess, id: string, text: string, message = 'u') => {
   const response = await fetch(`${server.url}/api/chat`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -30,17 +30,22 @@ const read = async (server: ServerProcess, id: string) => {
 async function putUnderLoad(db: string) {
   const server = await startServerProcess({ db, env: { DELAY_MS: '2' } })
   onTestFinished(async () => void (await server.stop('SIGKILL')))
-  await ask(server, 'done', 'time in Paris and weather there')
-  await ask(server, 'waiting', 'delete note Groceries')
-  void ask(server, 'running', 'slow tool 600').catch(() => undefined)
+  await sendMessage(server, 'done', 'time in Paris and weather there')
+  await sendMessage(server, 'waiting', 'delete note Groceries')
+  void sendMessage(server, 'running', 'slow tool 600').catch(() => undefined)
   await server.log(({ type, threadId }) => type === 'call-started' && threadId === 'running')
   const over = new AbortController()
-  const talk = async (id: string) => {
+  const sendMessages = async (id: string) => {
     for (let turn = 0; !over.signal.aborted; turn++) {
-      await ask(server, id, turn % 2 === 0 ? 'call 8 tools' : 'write a long answer', `u${turn}`)
+      await sendMessage(
+        server,
+        id,
+        turn % 2 === 0 ? 'call 8 tools' : 'write a long answer',
+        `u${turn}`,
+      )
     }
   }
-  const talking = Promise.all(['a', 'b', 'c', 'd'].map(talk)).catch(() => undefined)
+  const sending = Promise.all(['a', 'b', 'c', 'd'].map(sendMessages)).catch(() => undefined)
   const growing = ({ type, threadId }: Readonly<Record<string, unknown>>) =>
     type === 'turn-ended' && String(threadId).length === 1
   await expect.poll(() => server.logs.filter(growing).length).toBeGreaterThan(6)
@@ -48,7 +53,7 @@ async function putUnderLoad(db: string) {
     server,
     stop: async () => {
       over.abort()
-      await talking
+      await sending
     },
   }
 }
@@ -74,7 +79,7 @@ async function expectRestored(before: ServerProcess, db: string) {
   ])
   for (const { id } of results.filter((thread) => thread.id.length === 1)) {
     // Its turn may be under way still; a message that is refused for that is not stored.
-    await expect.poll(() => ask(after, id, 'weather in Rome', 'after')).toContain('[DONE]')
+    await expect.poll(() => sendMessage(after, id, 'weather in Rome', 'after')).toContain('[DONE]')
   }
   expect(await runHoldfast(['check', '--db', db])).toMatchObject({ code: 0 })
 }

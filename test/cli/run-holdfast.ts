@@ -68,18 +68,18 @@ export async function startServer(
   const waiting = new Set<(line: string) => void>()
   createInterface({ input: child.stderr as NodeJS.ReadableStream }).on('line', (line) => {
     log.push(line)
-    for (const hear of waiting) hear(line)
+    for (const onLine of waiting) onLine(line)
   })
   const until = (fits: (line: string) => boolean): Promise<string> =>
     new Promise((resolve) => {
       const known = log.find(fits)
       if (known !== undefined) resolve(known)
-      const hear = (line: string) => {
+      const onLine = (line: string) => {
         if (!fits(line)) return
-        waiting.delete(hear)
+        waiting.delete(onLine)
         resolve(line)
       }
-      waiting.add(hear)
+      waiting.add(onLine)
     })
   const url = await new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {

@@ -6,7 +6,7 @@ import { startServer, temporaryFolder } from './run-holdfast.ts'
 const start = async (env: Readonly<Record<string, string>> = {}, ...args: readonly string[]) => {
   const folder = temporaryFolder()
   const server = await startServer(['--db', join(folder, 'chat.db'), ...args], { env })
-  const ask = async (text: string): Promise<string> => {
+  const sendMessage = async (text: string): Promise<string> => {
     const parts = [{ type: 'text', text }]
     const response = await fetch(`${server.url}/api/chat`, {
       method: 'POST',
@@ -24,12 +24,12 @@ const start = async (env: Readonly<Record<string, string>> = {}, ...args: readon
     const response = await fetch(`${server.url}/api/threads/${encodeURIComponent(id)}`)
     return response.json()
   }
-  return { ask, tools, thread }
+  return { sendMessage, tools, thread }
 }
 
 describe('holdfast serve with the demo model and no config', () => {
   it('has the tools that the model talks about', async () => {
-    const { ask, tools } = await start()
+    const { sendMessage, tools } = await start()
     expect(await tools()).toEqual([
       'get_weather',
       'get_time',
@@ -44,22 +44,22 @@ describe('holdfast serve with the demo model and no config', () => {
       'fail_tool',
       'numbered_tool',
     ])
-    expect(await ask('weather in Paris')).toMatch(/tool-output-available[\s\S]*°C/)
-    expect(await ask('search my notes for milk')).toContain('Your note “Groceries” says')
-    expect(await ask('delete note Travel')).toContain('tool-approval-request')
+    expect(await sendMessage('weather in Paris')).toMatch(/tool-output-available[\s\S]*°C/)
+    expect(await sendMessage('search my notes for milk')).toContain('Your note “Groceries” says')
+    expect(await sendMessage('delete note Travel')).toContain('tool-approval-request')
   })
 
-  it('writes a line for each charge into the file that it is told', async () => {
+  it('writes a line for each charge into the file that is named', async () => {
     const charges = join(temporaryFolder(), 'charges')
-    const { ask } = await start({ HOLDFAST_DEMO_CHARGES: charges })
-    expect(await ask('charge card')).toContain('I charged')
+    const { sendMessage } = await start({ HOLDFAST_DEMO_CHARGES: charges })
+    expect(await sendMessage('charge card')).toContain('I charged')
     expect(readFileSync(charges, 'utf8').trim().split('\n')).toHaveLength(1)
   })
 
   it('[FK3] names a thread that nobody named, unless a config says not to', async () => {
-    const { ask, thread } = await start()
+    const { sendMessage, thread } = await start()
     const text = 'weather in Paris'
-    await ask(text)
+    await sendMessage(text)
     await expect
       .poll(() => thread(text))
       .toMatchObject({ title: 'Weather in Paris', titledBy: 'model' })
@@ -68,8 +68,8 @@ describe('holdfast serve with the demo model and no config', () => {
       'own.mjs',
     )
     const silent = await start({}, '--config', config)
-    await silent.ask(text)
-    await silent.ask('stock ACME')
+    await silent.sendMessage(text)
+    await silent.sendMessage('stock ACME')
     expect(await silent.thread(text)).toMatchObject({ title: text, titledBy: null })
   })
 

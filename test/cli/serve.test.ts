@@ -9,7 +9,7 @@ import { runHoldfast, type Server, startServer, temporaryFolder } from './run-ho
 const slowTool = join(import.meta.dirname, 'fixtures/slow-tool.config.ts')
 const newFile = () => join(temporaryFolder(), 'chat.db')
 
-const say = ({ url }: Server, thread: string, text: string) =>
+const sendMessage = ({ url }: Server, thread: string, text: string) =>
   fetch(`${url}/api/chat`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -29,7 +29,9 @@ describe('holdfast serve', () => {
     const server = await startServer(['--db', db])
     const health = await fetch(`${server.url}/api/health`)
     expect(await health.json()).toMatchObject({ status: 'ok', store: 'sqlite' })
-    expect(await (await say(server, 'first', 'a secret question')).text()).toContain('[DONE]')
+    expect(await (await sendMessage(server, 'first', 'a secret question')).text()).toContain(
+      '[DONE]',
+    )
     const turn = await server.until((line) => line.includes('"log":"turn"'))
     expect(JSON.parse(turn)).toMatchObject({ threadId: 'first', ending: 'completed' })
     const request = await server.until((line) => line.includes('/api/chat'))
@@ -83,17 +85,29 @@ describe('holdfast serve', () => {
     expect(tools).toMatchObject({ results: [{ name: 'wait', description: 'Waits for the test.' }] })
   })
 
-  it('stopped, lets a turn under way finish, shows it to its end and begins no other', async () => {
+  it('calls the hooks of a config file with what happens, beside its own log', async () => {
+    const server = await startServer(['--config', slowTool, '--db', newFile()])
+    const answer = await sendMessage(server, 'first', 'wait for it')
+    await server.until((line) => line === 'the tool has started')
+    server.process.stdin?.write('go on\n')
+    await answer.text()
+    await server.until((line) => line === 'the hook heard: completed')
+    const turn = await server.until((line) => line.includes('"log":"turn"'))
+    expect(JSON.parse(turn)).toMatchObject({ threadId: 'first', ending: 'completed' })
+  })
+
+  it('[OP11] stopped, lets a turn under way finish, shows it to its end and begins no other', async () => {
     const db = newFile()
     const server = await startServer(['--config', slowTool, '--db', db, '--grace', '60'])
-    const answer = await say(server, 'first', 'wait for it')
+    const answer = await sendMessage(server, 'first', 'wait for it')
     await server.until((line) => line === 'the tool has started')
     server.process.kill('SIGTERM')
     const refused = async (): Promise<number> => {
-      const { status } = await say(server, 'second', 'me too')
+      const { status } = await sendMessage(server, 'second', 'me too')
       return status === 503 ? status : refused()
     }
     expect(await refused()).toBe(503)
+    expect((await fetch(`${server.url}/api/ready`)).status).toBe(503)
     server.process.stdin?.write('go on\n')
     expect(await answer.text()).toMatch(/All done\.[\s\S]*\[DONE\]/)
     expect(await server.exited).toBe(0)
@@ -103,7 +117,7 @@ describe('holdfast serve', () => {
   it('[CR5] hands over what did not finish in time, and the next server carries it on', async () => {
     const db = newFile()
     const first = await startServer(['--config', slowTool, '--db', db, '--grace', '0'])
-    await say(first, 'first', 'wait for it')
+    await sendMessage(first, 'first', 'wait for it')
     await first.until((line) => line === 'the tool has started')
     first.process.kill('SIGTERM')
     expect(await first.exited).toBe(0)
@@ -116,7 +130,7 @@ describe('holdfast serve', () => {
   it('[CR6] does not wait after a second signal; what that left open is found and closed', async () => {
     const db = newFile()
     const first = await startServer(['--config', slowTool, '--db', db, '--grace', '3600'])
-    await say(first, 'first', 'wait for it')
+    await sendMessage(first, 'first', 'wait for it')
     await first.until((line) => line === 'the tool has started')
     first.process.kill('SIGTERM')
     first.process.kill('SIGINT')
@@ -149,7 +163,7 @@ describe('holdfast serve', () => {
       HOLDFAST_MODEL_URL: `http://127.0.0.1:${port}/v1`,
     }
     const server = await startServer(['--db', newFile()], { env })
-    expect(await (await say(server, 'first', 'hi')).text()).toContain('from afar')
+    expect(await (await sendMessage(server, 'first', 'hi')).text()).toContain('from afar')
     expect(paths).toEqual(['GET /v1/models', 'POST /v1/chat/completions'])
   })
 

@@ -19,14 +19,14 @@ export async function writeThreads(store: Store): Promise<void> {
   await store.createThread({ id: live, ownerId, title: '', at })
   const b1 = parseMessageId('b1')
   const appends: readonly Append[] = [
-    { threadId, events: [said('u1'), ...endedTurn()] },
-    { threadId, events: [said('u2'), ...waitingTurn().slice(0, 1)] },
+    { threadId, events: [messageAdded('u1'), ...endedTurn()] },
+    { threadId, events: [messageAdded('u2'), ...waitingTurn().slice(0, 1)] },
     { threadId, events: waitingTurn().slice(1, 2) },
     { threadId, events: waitingTurn().slice(2) },
     {
       threadId: live,
       events: [
-        said('u3'),
+        messageAdded('u3'),
         { type: 'turn-started', turnId: b1, at, replyTo: parseMessageId('u3') },
         { type: 'step-started', turnId: b1, at, step: 0 },
         ...recorded('b1', 'c5', 'not-required'),
@@ -46,7 +46,7 @@ export async function writeThreads(store: Store): Promise<void> {
   }
 }
 
-const said = (id: string): NewEvent => ({
+const messageAdded = (id: string): NewEvent => ({
   type: 'message-added',
   messageId: parseMessageId(id),
   role: 'user',

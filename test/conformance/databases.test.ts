@@ -18,7 +18,7 @@ import {
   ended,
   turnEvent,
   recorded,
-  say,
+  messageAdded,
   started,
   succeeded,
   text,
@@ -32,7 +32,7 @@ import { withoutMarks } from '../../src/testing/store-rules/without-marks.ts'
 const kinds = Object.keys(databases) as readonly DatabaseKind[]
 const create = { ownerId: ana, title: '', at }
 const lease = { kind: 'acquire', holder: 'a', ttlMs: 60_000, turnId: turn } as const
-const asking: Append = { threadId: thread, create, lease, events: [say('hi'), started()] }
+const asking: Append = { threadId: thread, create, lease, events: [messageAdded('hi'), started()] }
 const second = parseCallId('second')
 const next = parseMessageId('next')
 
@@ -96,14 +96,14 @@ describe.each(kinds)('one append of a group that the tables of %s refuse', (kind
     for (const threadId of ids) await append(store, turnWithCalls(1, turn), { threadId, create })
     const before = await query('SELECT * FROM calls')
     const used = parseCallId(`${turn}-0`)
-    const message = [say('hi', parseMessageId('new'))]
+    const message = [messageAdded('hi', parseMessageId('new'))]
     const events: readonly (readonly NewEvent[])[] = [
       message,
       // The id of a call of another turn.
       [started(next), recorded(used, { turnId: next }), succeeded('mine', used, next)],
       [...message, started(next), ...text('Hm', next)],
       // The id of a message that is shown.
-      [say('hi', parseMessageId('first')), say('hi', turn)],
+      [messageAdded('hi', parseMessageId('first')), messageAdded('hi', turn)],
       turnWithCalls(2, next),
     ]
     const results = await commitTogether(
@@ -131,7 +131,7 @@ describe.each(kinds)('one append of a group that the tables of %s refuse', (kind
     await damage(`UPDATE calls SET life = 'interrupted'`)
     const decision = { kind: 'accepted', by: 'ana', at, inputHash: 'h' } as const
     const results = await commitTogether(store, [
-      { threadId: other, events: [say('hi')] },
+      { threadId: other, events: [messageAdded('hi')] },
       {
         threadId: thread,
         events: [
@@ -182,11 +182,11 @@ const questions: readonly Question[] = [
  * What a store answers to a second question, and what it shows then. But for the fence, and for which of
  * several ids is in use, which a database does not say.
  */
-async function ask(store: Store, { ttlMs, before = [], turnId = next, change }: Question) {
+async function beginSecond(store: Store, { ttlMs, before = [], turnId = next, change }: Question) {
   const use = ttlMs === undefined ? lease : { ...lease, ttlMs }
   const { fence = 0 } = await append(store, asking.events, { create, lease: use })
   if (before.length > 0) await append(store, before, { lease: { kind: 'release', fence } })
-  const said = say('and?', parseMessageId('and'))
+  const said = messageAdded('and?', parseMessageId('and'))
   // As the engine asks: what stands under the id of a new turn is not read.
   const { seq: expectedSeq = 0 } = (await store.readThread(thread)) ?? {}
   const events = [said, started(turnId), ...text('So', turnId)]
@@ -210,6 +210,6 @@ async function ask(store: Store, { ttlMs, before = [], turnId = next, change }: 
 describe.each(kinds)('a question on %s', (kind) => {
   it.each(questions)('[LG6 CR2] is taken or refused as in memory, $when', async (asked) => {
     const { store } = await openDatabase(kind)
-    expect(await ask(store, asked)).toEqual(await ask(memory(), asked))
+    expect(await beginSecond(store, asked)).toEqual(await beginSecond(memory(), asked))
   })
 })

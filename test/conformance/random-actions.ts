@@ -17,7 +17,7 @@ import {
   turnEvent,
   recorded,
   resumed,
-  say,
+  messageAdded,
   settled,
   started,
   succeeded,
@@ -52,9 +52,9 @@ const create = { ownerId: ana, title: '', at }
 const decision = { kind: 'accepted', by: 'ana', at, inputHash: 'h' } as const
 
 /** Makes the thread and begins its first turn. */
-export function asking(who: 0 | 1, threadId: ThreadId): Action {
+export function createAndBegin(who: 0 | 1, threadId: ThreadId): Action {
   const turnId = turnsOf(threadId)[0] as MessageId
-  const events = [say('hi', parseMessageId(`${threadId}-hi`)), started(turnId)]
+  const events = [messageAdded('hi', parseMessageId(`${threadId}-hi`)), started(turnId)]
   const plan = { basis: 'fresh', isRemembered: false, as: 'acquirer' } as const
   return { who, appends: [{ threadId, turnId, create, events, ...plan }] }
 }
@@ -69,7 +69,7 @@ export interface Known {
 
 export function randomAction(random: Random, known: Known): Action {
   const who = random.chance(0.6) ? 0 : 1
-  if (random.chance(0.02)) return asking(who, random.pick(threads))
+  if (random.chance(0.02)) return createAndBegin(who, random.pick(threads))
   const count = random.chance(0.6) ? 1 : 2 + random.int(3)
   const seen = new Set<ThreadId>()
   const appends = Array.from({ length: count }, (): RandomAppend => {
@@ -144,9 +144,9 @@ function randomEvents(random: Random, turnId: MessageId): readonly NewEvent[] {
     () => [resumed(turnId)],
     () => [started(turnId)],
     () => [ended(turnId)],
-    () => [say('and?', message)],
+    () => [messageAdded('and?', message)],
     () => [{ type: 'messages-retired', messageIds: [message], at }],
-    () => [{ type: 'messages-retired', messageIds: [message], at }, say('or?', message)],
+    () => [{ type: 'messages-retired', messageIds: [message], at }, messageAdded('or?', message)],
     () => [{ type: 'thread-renamed', title: `after ${id}`, at }],
   ])()
 }

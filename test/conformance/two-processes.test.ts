@@ -25,7 +25,7 @@ import { openTestDatabase } from '../postgres/test-database.ts'
 import { openStore, temporaryFile } from '../sqlite/temporary-file.ts'
 import {
   type Action,
-  asking,
+  createAndBegin,
   callsIn,
   type Known,
   randomAction,
@@ -96,7 +96,7 @@ function leaseOf(as: RandomAppend['as'], fence: number, turnId: MessageId): Leas
 }
 
 /** All but the fence; and of several ids that are refused, a store may name any. */
-const asSaid = (results: readonly AppendResult[]) =>
+const comparable = (results: readonly AppendResult[]) =>
   results.map((result) => {
     if (result.kind === 'illegal') {
       const { kind, subject, state } = result
@@ -131,13 +131,13 @@ async function compare(stores: Pair['stores'], seed: number, counts: Counts): Pr
   const [model, pair] = [pairOf(one, one), pairOf(...stores)]
   for (const id of threads) await stores[1].deleteThread(id)
   const random = createRandom(seed)
-  const first = threads.filter(() => random.chance(0.8)).map((id) => asking(0, id))
+  const first = threads.filter(() => random.chance(0.8)).map((id) => createAndBegin(0, id))
   for (let index = 0; index < 40; index++) {
     const action = first.shift() ?? randomAction(random, await readKnown(one))
     const expected = await play(model, action)
     const found = await play(pair, action)
     const where = `seed ${seed}, action ${index}: ${JSON.stringify(action)}`
-    expect({ where, said: asSaid(found) }).toEqual({ where, said: asSaid(expected) })
+    expect({ where, said: comparable(found) }).toEqual({ where, said: comparable(expected) })
     for (const { kind } of found) counts[kind] = (counts[kind] ?? 0) + 1
     const reader = stores[random.chance(0.5) ? 0 : 1]
     for (const id of new Set(action.appends.map(({ threadId }) => threadId))) {

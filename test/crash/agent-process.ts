@@ -22,7 +22,7 @@ const [database = '', what = 'recover', poison = 'none', threads = '', dieAfter 
   process.argv.slice(2)
 const die = () => void process.kill(process.pid, 'SIGKILL')
 let lines = 0
-const say = (line: object) => {
+const writeLine = (line: object) => {
   writeSync(1, `${JSON.stringify(line)}\n`)
   if (++lines === Number(dieAfter)) die()
 }
@@ -34,7 +34,7 @@ const holdfast = createHoldfast({
   maxTakeovers: poison === 'none' ? 5 : 1,
   choices: z.object({ tone: z.string().default('calm') }),
   async agent({ ownerId, threadId, choices, reason }) {
-    say({ asked: { ownerId, threadId, choices, reason } })
+    writeLine({ asked: { ownerId, threadId, choices, reason } })
     await setTimeout(1)
     return defineAgent({
       model: scriptedModel(
@@ -48,7 +48,7 @@ const holdfast = createHoldfast({
         },
         {
           onCall() {
-            if (poison === 'text') void dieOnceSaid(threadId)
+            if (poison === 'text') void dieOnceStored(threadId)
           },
         },
       ),
@@ -59,7 +59,7 @@ const holdfast = createHoldfast({
           async execute({ thread }, { context, toolCallId, idempotencyKey, ...scope }) {
             const place = { ownerId: scope.ownerId, threadId: scope.threadId }
             const whose = { user: context.user, closure: ownerId, thread: String(thread) }
-            say({ ran: { ...place, ...whose, toolCallId, idempotencyKey } })
+            writeLine({ ran: { ...place, ...whose, toolCallId, idempotencyKey } })
             if (poison === 'tool') die()
             await setTimeout(5)
             return `${context.user} has seen it.`
@@ -88,9 +88,9 @@ if (what === 'begin') {
 if (what === 'continue') {
   for (const id of threads.split(',')) await holdfast.continue(parseThreadId(id))
 }
-for (const id of threads.split(',')) say({ ended: id, turn: await untilEnded(id) })
+for (const id of threads.split(',')) writeLine({ ended: id, turn: await untilEnded(id) })
 await holdfast.close()
-say({ done: true })
+writeLine({ done: true })
 
 /** The last turn of the thread, now and after each change of it, also by another process. */
 async function* followTurn(id: string): AsyncGenerator<Turn | undefined, never> {
@@ -112,7 +112,7 @@ async function untilEnded(id: string): Promise<Turn> {
 }
 
 /** As soon as words of the answer are stored, whichever run said them. */
-async function dieOnceSaid(id: string): Promise<void> {
+async function dieOnceStored(id: string): Promise<void> {
   for await (const turn of followTurn(id)) {
     const step = turn?.steps.at(-1)
     if (step?.status === 'open' && step.parts.length > 0) die()

@@ -14,14 +14,14 @@ interface Ran {
   readonly toolCallId: string
   readonly idempotencyKey: string
 }
-interface Asked {
+interface AgentQuery {
   readonly ownerId: string
   readonly threadId: string
   readonly choices: unknown
   readonly reason: string
 }
 interface Line {
-  readonly asked?: Asked
+  readonly asked?: AgentQuery
   readonly ran?: Ran
   readonly ended?: string
   readonly turn?: Turn

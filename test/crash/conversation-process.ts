@@ -17,7 +17,7 @@ import { killAt } from './kill-at.ts'
  * standard output what they were answered; a write to a pipe is done when the call returns, so nothing is unsaid.
  */
 const [database = '', play = 'queue', when = 'never', place = '0'] = process.argv.slice(2)
-const say = (line: object) => writeSync(1, `${JSON.stringify(line)}\n`)
+const writeLine = (line: object) => writeSync(1, `${JSON.stringify(line)}\n`)
 const opened = database.startsWith('postgres:') ? postgres(database) : sqlite(database)
 await opened.createThread({ id: threadId, ownerId, title: '', at: Date.now() })
 const { store, fileStore, writes } = killAt(opened, { when, place: Number(place) })
@@ -37,25 +37,25 @@ const { queues, files } = holdfast
 
 for (const input of inputsOf[play as Play]) {
   const url = input.file === undefined ? undefined : await upload(holdfast, input.file)
-  if (url !== undefined) say({ uploaded: input.file, url })
+  if (url !== undefined) writeLine({ uploaded: input.file, url })
   const { kind } = await send(holdfast, input, url)
-  say({ accepted: input.id, kind })
+  writeLine({ accepted: input.id, kind })
   // Everything else is said while the tool runs.
   await begun.promise
 }
 if (play === 'queue') {
   await queues.update(threadId, 'u3', { text: 'edited' })
-  say({ edited: 'u3' })
+  writeLine({ edited: 'u3' })
   await queues.update(threadId, 'u3', { before: 'u2' })
-  say({ moved: 'u3' })
+  writeLine({ moved: 'u3' })
   await queues.withdraw(threadId, 'u4')
-  say({ withdrawn: 'u4' })
+  writeLine({ withdrawn: 'u4' })
 }
 if (play === 'stop') {
   await holdfast.stop(threadId)
-  say({ stopped: threadId })
+  writeLine({ stopped: threadId })
   await queues.release(threadId)
-  say({ released: threadId })
+  writeLine({ released: threadId })
 }
 if (play === 'files') {
   await upload(holdfast, 'unused')
@@ -63,5 +63,5 @@ if (play === 'files') {
 }
 done.resolve('done')
 await holdfast.settled()
-say({ writes: writes() })
+writeLine({ writes: writes() })
 process.exit(0)

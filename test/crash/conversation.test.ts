@@ -71,7 +71,7 @@ async function readPieces(connectionString: string): Promise<readonly string[]> 
 }
 
 /** What people had been told when it ended. */
-interface Told {
+interface Reported {
   readonly isKilled: boolean
   readonly writes: number
   readonly accepted: ReadonlyMap<string, string>
@@ -81,7 +81,7 @@ interface Told {
 
 type Line = Readonly<Record<string, string | undefined>>
 
-function live(database: string, play: Play, when: string, place: number): Promise<Told> {
+function runProcess(database: string, play: Play, when: string, place: number): Promise<Reported> {
   const program = programArguments('test/crash/conversation-process.ts')
   const args = [...program, database, play, when, String(place)]
   return new Promise((resolve, reject) => {
@@ -111,12 +111,12 @@ function live(database: string, play: Play, when: string, place: number): Promis
 }
 
 /** Another process takes over; whoever got no answer sends again; what is held is sent on. */
-async function recover(holdfast: Holdfast, play: Play, told: Told): Promise<void> {
+async function recover(holdfast: Holdfast, play: Play, reported: Reported): Promise<void> {
   for (const input of inputsOf[play]) {
-    if (told.accepted.has(input.id)) continue
+    if (reported.accepted.has(input.id)) continue
     const { file } = input
     const url =
-      file === undefined ? undefined : (told.urls.get(file) ?? (await upload(holdfast, file)))
+      file === undefined ? undefined : (reported.urls.get(file) ?? (await upload(holdfast, file)))
     await send(holdfast, input, url)
   }
   const stop = new AbortController()
@@ -160,13 +160,13 @@ function summarize(messages: readonly Message[]) {
   return { said, answers }
 }
 
-function checkConversation(play: Play, told: Told, messages: readonly Message[]): void {
+function checkConversation(play: Play, reported: Reported, messages: readonly Message[]): void {
   const { said, answers } = summarize(messages)
   const sent = inputsOf[play].map(({ id }) => id)
   const isGone = (id: string) => play === 'queue' && id === 'u4' && !said.includes(id)
   // Nothing lost, nothing twice.
   expect(said.toSorted()).toEqual(sent.filter((id) => !isGone(id)).toSorted())
-  if (told.said.has('withdrawn')) expect(said).not.toContain('u4')
+  if (reported.said.has('withdrawn')) expect(said).not.toContain('u4')
   for (const message of messages) {
     if (isTurn(message)) continue
     const [answer, ...more] = answers(message.id)
@@ -180,9 +180,9 @@ function checkConversation(play: Play, told: Told, messages: readonly Message[])
     case 'queue': {
       for (const id of said) expect(endingOf(id)).toMatchObject(completed)
       const isMoved = place('u3') < place('u2')
-      if (told.said.has('moved')) expect(isMoved).toBe(true)
+      if (reported.said.has('moved')) expect(isMoved).toBe(true)
       const words = answers('u3').map(textOf)
-      if (told.said.has('edited')) expect(words).toEqual(['answer to edited'])
+      if (reported.said.has('edited')) expect(words).toEqual(['answer to edited'])
       expect(['answer to edited', 'answer to text of u3']).toContain(words[0])
       expect(answers('u2').map(textOf)).toEqual(['answer to text of u2'])
       return
@@ -193,7 +193,7 @@ function checkConversation(play: Play, told: Told, messages: readonly Message[])
         parts.some(({ type }) => type === 'steering'),
       )
       // Accepted as what steers the turn that runs, it does, however many processes that takes.
-      if (told.accepted.get('aside') === 'steering') {
+      if (reported.accepted.get('aside') === 'steering') {
         expect(isSteered).toBe(true)
         expect(turn === undefined ? '' : textOf(turn)).toBe('answer to text of aside')
       }
@@ -201,7 +201,7 @@ function checkConversation(play: Play, told: Told, messages: readonly Message[])
       return
     }
     case 'interrupt':
-      if (told.accepted.has('now')) {
+      if (reported.accepted.has('now')) {
         expect(endingOf('u1')).toMatchObject({ ending: { kind: 'stopped' } })
         expect(place('now')).toBe(1)
       }
@@ -209,7 +209,7 @@ function checkConversation(play: Play, told: Told, messages: readonly Message[])
       expect(answers('now').map(textOf)).toEqual(['answer to text of now'])
       return
     case 'stop':
-      if (told.said.has('stopped')) {
+      if (reported.said.has('stopped')) {
         expect(endingOf('u1')).toMatchObject({ ending: { kind: 'stopped' } })
       }
       expect(said).toEqual(['u1', 'u2', 'u3'])
@@ -255,7 +255,7 @@ describe.each(['sqlite', 'postgres'] as const)('killed at its writes on %s', (ki
     '[%s] %s: nothing is lost, answered twice or waits for nobody',
     async (_rules, _what, play) => {
       const dry = await createSetup(kind)
-      const { writes } = await live(dry.database, play, 'never', 0)
+      const { writes } = await runProcess(dry.database, play, 'never', 0)
       await dry.drop()
       expect(writes).toBeGreaterThan(5)
       // The state after one write is the state before the next, so one of the two moments is enough. What is planned and
@@ -268,15 +268,15 @@ describe.each(['sqlite', 'postgres'] as const)('killed at its writes on %s', (ki
       let killed = 0
       const die = async ({ when, place }: (typeof deaths)[number]) => {
         const setup = await createSetup(kind)
-        const told = await live(setup.database, play, when, place)
+        const reported = await runProcess(setup.database, play, when, place)
         const store = setup.open()
         const holdfast = openConversation({ store, execute: async () => 'done' })
         try {
           // How many writes there are depends on timing by one or two: past the end nobody dies.
-          if (told.isKilled) killed++
-          await recover(holdfast, play, told)
+          if (reported.isKilled) killed++
+          await recover(holdfast, play, reported)
           const messages = await readAll(store)
-          checkConversation(play, told, messages)
+          checkConversation(play, reported, messages)
           if (play === 'files') await checkFiles(setup, holdfast, messages)
           expect((await checkStore(store)).found).toBe(0)
         } catch (error) {

@@ -9,7 +9,14 @@ import { describe, expect, inject, it } from 'vitest'
 import { createDatabase } from '../support/create-database.ts'
 import { programArguments } from '../support/programs.ts'
 import { startTransactionPooler } from '../support/transaction-pooler.ts'
-import { ask, openScenario, patientLimits, playPeople, question, threadId } from './scenario.ts'
+import {
+  sendText,
+  openScenario,
+  patientLimits,
+  playPeople,
+  question,
+  threadId,
+} from './scenario.ts'
 
 interface Setup {
   readonly database: string
@@ -85,7 +92,7 @@ async function recover(setup: Setup): Promise<{ readonly turn: Turn; readonly ne
   const stop = new AbortController()
   try {
     // A process that died before its first commit left no message: it is simply sent again.
-    await ask(holdfast, question, 'u1')
+    await sendText(holdfast, question, 'u1')
     let view: ThreadView = { seq: 0, messages: [] }
     for await (const frame of holdfast.subscribe(threadId, 0, stop.signal)) {
       view = foldThread(view, frame.changes)
@@ -96,7 +103,7 @@ async function recover(setup: Setup): Promise<{ readonly turn: Turn; readonly ne
     }
     await holdfast.settled()
     const turn = await lastTurn(store)
-    expect(await ask(holdfast, 'Are you there?', 'u2')).toMatchObject({ kind: 'started' })
+    expect(await sendText(holdfast, 'Are you there?', 'u2')).toMatchObject({ kind: 'started' })
     await holdfast.settled()
     return { turn, next: await lastTurn(store) }
   } finally {

@@ -3,7 +3,7 @@ import { foldThread, type Store, type ThreadView } from 'holdfast'
 import { postgres } from 'holdfast/postgres'
 import { sqlite } from 'holdfast/sqlite'
 import {
-  ask,
+  sendText,
   openScenario,
   ownerId,
   patientLimits,
@@ -40,7 +40,7 @@ const faultInjecting: Store = {
 await store.createThread({ id: threadId, ownerId, title: '', at: Date.now() })
 const holdfast = openScenario(faultInjecting, effects)
 void follow()
-await ask(holdfast, question, 'u1')
+await sendText(holdfast, question, 'u1')
 await holdfast.settled()
 while (true) {
   const turn = await lastTurn()

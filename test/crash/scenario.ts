@@ -71,7 +71,7 @@ export function openScenario(store: Store, effects: string): Holdfast {
   })
 }
 
-export const ask = (holdfast: Holdfast, text: string, id: string) =>
+export const sendText = (holdfast: Holdfast, text: string, id: string) =>
   holdfast.send({ threadId, message: { id: parseMessageId(id), parts: [{ type: 'text', text }] } })
 
 /** Plays the people: allows what waits, and says of what is unknown that it worked. */

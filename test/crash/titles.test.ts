@@ -10,13 +10,13 @@ import { describe, expect, inject, it } from 'vitest'
 import { createDatabase } from '../support/create-database.ts'
 import { programArguments } from '../support/programs.ts'
 
-interface World {
+interface TestDatabase {
   readonly database: string
   readonly open: () => Store
   readonly drop: () => Promise<void>
 }
 
-async function createWorld(kind: 'sqlite' | 'postgres'): Promise<World> {
+async function createTestDatabase(kind: 'sqlite' | 'postgres'): Promise<TestDatabase> {
   if (kind === 'postgres') {
     const made = await createDatabase(inject('postgresUrl'))
     return { database: made.url, open: () => postgres(made.url), drop: () => made.drop() }
@@ -28,7 +28,7 @@ async function createWorld(kind: 'sqlite' | 'postgres'): Promise<World> {
 }
 
 /** By which signal it ended. */
-function live(database: string, when: string): Promise<string | null> {
+function runProcess(database: string, when: string): Promise<string | null> {
   const args = [...programArguments('test/crash/title-process.ts'), database, when]
   return new Promise((resolve) => {
     execFile(process.execPath, args, (error) =>
@@ -41,9 +41,9 @@ describe.each(['sqlite', 'postgres'] as const)('killed between answer and title 
   it.each(['asked', 'before', 'after'])(
     '[FK3] killed at “%s”, it loses at most the title, and the next answer makes one',
     async (when) => {
-      const world = await createWorld(kind)
-      expect(await live(world.database, when)).toBe('SIGKILL')
-      const store = world.open()
+      const setup = await createTestDatabase(kind)
+      expect(await runProcess(setup.database, when)).toBe('SIGKILL')
+      const store = setup.open()
       const before = await store.readThread('thread')
       expect([before?.title, before?.titledBy]).toEqual(
         when === 'after' ? ['Greetings', 'model'] : ['Hello', null],
@@ -66,7 +66,7 @@ describe.each(['sqlite', 'postgres'] as const)('killed between answer and title 
         expect((await checkStore(store)).found).toBe(0)
       }
       await store.close()
-      await world.drop()
+      await setup.drop()
     },
   )
 })

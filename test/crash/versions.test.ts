@@ -10,13 +10,13 @@ import { describe, expect, inject, it } from 'vitest'
 import { createDatabase } from '../support/create-database.ts'
 import { programArguments } from '../support/programs.ts'
 
-interface World {
+interface TestDatabase {
   readonly database: string
   readonly open: () => Store
   readonly drop: () => Promise<void>
 }
 
-async function createWorld(kind: 'sqlite' | 'postgres'): Promise<World> {
+async function createTestDatabase(kind: 'sqlite' | 'postgres'): Promise<TestDatabase> {
   if (kind === 'postgres') {
     const made = await createDatabase(inject('postgresUrl'))
     return { database: made.url, open: () => postgres(made.url), drop: () => made.drop() }
@@ -28,7 +28,7 @@ async function createWorld(kind: 'sqlite' | 'postgres'): Promise<World> {
 }
 
 /** How many commits it made, if it came to its end. */
-function live(database: string, when: string, place: number): Promise<number | null> {
+function runProcess(database: string, when: string, place: number): Promise<number | null> {
   const args = [
     ...programArguments('test/crash/versions-process.ts'),
     ...[database, when, String(place)],
@@ -78,16 +78,16 @@ describe.each(['sqlite', 'postgres'] as const)('killed at every commit on %s', (
     '[VR2 VR4 CR1] a switch and a fork are there as a whole or not at all',
     { timeout: 280_000 },
     async () => {
-      const whole = await createWorld(kind)
-      const commits = (await live(whole.database, 'never', 0)) ?? 0
+      const whole = await createTestDatabase(kind)
+      const commits = (await runProcess(whole.database, 'never', 0)) ?? 0
       await whole.drop()
       expect(commits).toBeGreaterThan(8)
       // The turns before are the matter of the other test: here it is the last commits that count.
       for (const when of ['before', 'after'] as const) {
         for (let place = commits - 5; place <= commits; place++) {
-          const world = await createWorld(kind)
-          expect(await live(world.database, when, place)).toBeNull()
-          const store = world.open()
+          const setup = await createTestDatabase(kind)
+          expect(await runProcess(setup.database, when, place)).toBeNull()
+          const store = setup.open()
           const holdfast = createHoldfast({
             store,
             model: scriptedModel(() => [{ text: 'late' }]),
@@ -106,7 +106,7 @@ describe.each(['sqlite', 'postgres'] as const)('killed at every commit on %s', (
           expect((await checkStore(store)).found).toBe(0)
           await holdfast.close()
           await store.close()
-          await world.drop()
+          await setup.drop()
         }
       }
     },

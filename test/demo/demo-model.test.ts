@@ -27,7 +27,7 @@ describe('the demo model', () => {
     expect(deltas.length).toBeGreaterThan(50)
     expect(JSON.parse(deltas.join(''))).toMatchObject({ title: 'Green tea' })
     expect(await streamOf(demoModel({ delayMs: 0 }), prompt)).toEqual(parts)
-    const turn = await (await openDemo()).ask('write a note about ../../etc: tea?')
+    const turn = await (await openDemo()).runTurn('write a note about ../../etc: tea?')
     expect(endingOf(turn)).toEqual({ kind: 'completed' })
     expect(textsIn(turn).join('')).toContain('I wrote the note “Etc tea”.')
   })
@@ -70,7 +70,7 @@ describe('the demo model', () => {
         clock: { ...systemClock, now: () => 1 },
       })
       for (const text of ['weather in Rome', 'search my notes for milk', 'fail tool', 'bye']) {
-        await fixture.ask(text)
+        await fixture.runTurn(text)
       }
       return fixture.messages()
     }
@@ -80,7 +80,7 @@ describe('the demo model', () => {
   })
 
   it('counts tokens', async () => {
-    const turn = await (await openDemo()).ask('hello')
+    const turn = await (await openDemo()).runTurn('hello')
     const [step] = turn.steps
     expect(step).toMatchObject({ model: 'demo', finishReason: 'stop' })
     const usage = step?.status === 'ended' ? step.usage : undefined
@@ -89,7 +89,7 @@ describe('the demo model', () => {
 
   it('[ST1] can be stopped in a long answer and goes on where it was', async () => {
     const fixture = await openDemo({ model: demoModel({ delayMs: 1 }) })
-    await fixture.say('write a long answer')
+    await fixture.send('write a long answer')
     await fixture.until(({ messages }) => {
       const turn = messages.at(-1)
       return turn?.role === 'assistant' && textsIn(turn).join('').length > 40
@@ -101,7 +101,7 @@ describe('the demo model', () => {
     await fixture.holdfast.settled()
     const turn = await fixture.last()
     expect(endingOf(turn)).toEqual({ kind: 'completed' })
-    const whole = await (await openDemo()).ask('write a long answer')
+    const whole = await (await openDemo()).runTurn('write a long answer')
     expect(textsIn(turn).join('')).toBe(textsIn(whole).join(''))
   })
 

@@ -58,29 +58,29 @@ describe.skipIf(!hasBrowser)('every screen', () => {
     }
   })
 
-  it('[UX3] tells a screen reader what it is at now and then, and an answer once', async () => {
+  it('[UX3] announces what it is at to a screen reader now and then, and an answer once', async () => {
     const context = await app.browser.newContext()
     const page = await context.newPage()
-    await page.addInitScript(hearPage)
+    await page.addInitScript(recordAnnouncements)
     await page.goto(app.server.url)
-    const heard = () =>
-      page.evaluate(() => (globalThis as unknown as { heard: readonly string[] }).heard)
-    const ask = async (text: string) => {
+    const announced = () =>
+      page.evaluate(() => (globalThis as unknown as { announced: readonly string[] }).announced)
+    const sendMessage = async (text: string) => {
       await page.getByRole('textbox', { name: /message/i }).fill(text)
       await page.keyboard.press('Enter')
     }
-    await ask('Search my notes for coffee')
+    await sendMessage('Search my notes for coffee')
     await page.locator('[data-status=ended]').waitFor()
     // Three tools came and went in a moment: not each of them is worth a word.
-    await expect.poll(async () => (await heard()).at(-1)).toContain('coffee')
-    expect((await heard()).length).toBeLessThan(5)
-    const before = (await heard()).length
-    await ask('Write a long answer')
+    await expect.poll(async () => (await announced()).at(-1)).toContain('coffee')
+    expect((await announced()).length).toBeLessThan(5)
+    const before = (await announced()).length
+    await sendMessage('Write a long answer')
     await page.locator('[data-status=ended]').nth(1).waitFor()
-    await expect.poll(async () => (await heard()).at(-1)).toMatch(/^# A long answer/)
-    expect((await heard()).length - before).toBeLessThan(4)
-    await ask('Delete note Travel')
-    await expect.poll(async () => (await heard()).at(-1)).toBe('Allow “Delete note”?')
+    await expect.poll(async () => (await announced()).at(-1)).toMatch(/^# A long answer/)
+    expect((await announced()).length - before).toBeLessThan(4)
+    await sendMessage('Delete note Travel')
+    await expect.poll(async () => (await announced()).at(-1)).toBe('Allow “Delete note”?')
     await context.close()
   })
 
@@ -97,16 +97,16 @@ describe.skipIf(!hasBrowser)('every screen', () => {
 })
 
 /** Runs in the page before anything else and writes down what its live regions say, each time that it is something else. */
-function hearPage(): void {
-  const heard: string[] = []
-  Object.assign(globalThis, { heard })
+function recordAnnouncements(): void {
+  const announced: string[] = []
+  Object.assign(globalThis, { announced })
   const known = new WeakMap<Element, string>()
   new MutationObserver(() => {
     for (const region of document.querySelectorAll('[aria-live], [role=alert], output')) {
       const words = region.textContent.trim()
       // A region that comes into the page with words in it is not read out.
       const before = known.get(region) ?? words
-      if (words !== before && words !== '') heard.push(words)
+      if (words !== before && words !== '') announced.push(words)
       known.set(region, words)
     }
   }).observe(document, { subtree: true, childList: true, characterData: true })

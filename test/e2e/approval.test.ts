@@ -10,7 +10,7 @@ describe.skipIf(!hasBrowser)('an approval in a browser', () => {
 
   it('[AP2] [CD3] is decided once by two tabs at once, and both say by whom', async () => {
     const first = await openChat(app.browser, app.server.url)
-    await first.ask('Delete note Travel')
+    await first.sendMessage('Delete note Travel')
     await first.page.locator('.hf-approval').waitFor()
     await first.page.waitForURL(/\/t\//)
     const second = await chatIn(await first.page.context().newPage(), first.page.url())
@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser)('an approval in a browser', () => {
 
   it('[AP3] runs with the arguments that a person edited', async () => {
     const chat = await openChat(app.browser, app.server.url)
-    await chat.ask('Delete note Nothing')
+    await chat.sendMessage('Delete note Nothing')
     const form = chat.page.locator('.hf-approval')
     await form.getByLabel('title').fill('Groceries')
     await form.getByRole('button', { name: 'Accept' }).click()
@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser)('an approval in a browser', () => {
 
   it('[AP3] says where arguments do not fit, and still waits', async () => {
     const chat = await openChat(app.browser, app.server.url)
-    await chat.ask('Delete note Reading')
+    await chat.sendMessage('Delete note Reading')
     const form = chat.page.locator('.hf-approval')
     await form.getByLabel('title').fill('')
     await form.getByRole('button', { name: 'Accept' }).click()
@@ -85,7 +85,7 @@ describe.skipIf(!hasBrowser)('an approval in a browser', () => {
 
   it('[AP6] answers all that wait at once', async () => {
     const chat = await openChat(app.browser, app.server.url)
-    await chat.ask('Delete notes A, B and C')
+    await chat.sendMessage('Delete notes A, B and C')
     await chat.page.getByRole('button', { name: 'Reject all 3' }).click()
     await chat.ended()
     expect(await chat.page.locator('.hf-decision[data-decision=rejected]').count()).toBe(3)
@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser)('an approval with several arguments', () => {
   const open = async (text: string) => {
     const viewport = { width: 390, height: 780 }
     const chat = await openChat(app.browser, app.server.url, { viewport })
-    await chat.ask(text)
+    await chat.sendMessage(text)
     await chat.page.locator('.hf-approval').last().waitFor()
     return chat
   }

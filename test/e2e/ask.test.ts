@@ -13,11 +13,16 @@ describe.skipIf(!hasBrowser)('a chat in a browser', () => {
 
   it('[CO3] [CD1] [CD2] shows the widget, the card and the answer, and the same after a reload', async () => {
     const chat = await openChat(app.browser, app.server.url)
-    await chat.ask('What is the weather in Paris?')
+    await chat.sendMessage('What is the weather in Paris?')
     await chat.ended()
     await chat.widget.getByText('Used 1 tool').waitFor()
-    const shown = () =>
-      chat.page.locator('.hf-turn').evaluate((turn) => turn.textContent.replaceAll(/\s+/g, ' '))
+    const shown = async () => {
+      // The name of the model comes with the list of models, which a page reads beside the messages.
+      await chat.page.locator('.hf-turn-model').waitFor()
+      return chat.page
+        .locator('.hf-turn')
+        .evaluate((turn) => turn.textContent.replaceAll(/\s+/g, ' '))
+    }
     const before = await shown()
     expect(before).toContain('Paris')
     expect(await chat.page.locator('[data-tool=get_weather] .card-weather').count()).toBe(1)
@@ -35,7 +40,7 @@ describe.skipIf(!hasBrowser)('a chat in a browser', () => {
     for (let sample = 0; sample < 5; sample++) {
       const chat = await openChat(app.browser, app.server.url)
       const started = performance.now()
-      await chat.ask('Hello')
+      await chat.sendMessage('Hello')
       await chat.page.locator('[data-role=draft], [data-role=answer]').first().waitFor()
       took.push(performance.now() - started)
       await chat.close()
@@ -45,7 +50,7 @@ describe.skipIf(!hasBrowser)('a chat in a browser', () => {
 
   it('[CO2] streams where the answer stands, in the same element, and never takes a word back', async () => {
     const chat = await openChat(app.browser, app.server.url)
-    await chat.ask('Write a long answer')
+    await chat.sendMessage('Write a long answer')
     const draft = await chat.page.waitForSelector('[data-role=draft]')
     await chat.ended()
     expect(await draft.getAttribute('data-role')).toBe('answer')
@@ -57,7 +62,7 @@ describe.skipIf(!hasBrowser)('a chat in a browser', () => {
 
   it('[CO2] [CO4] folds what was said before a call into the widget, which stays open meanwhile', async () => {
     const chat = await openChat(app.browser, app.server.url)
-    await chat.ask('Search my notes for coffee')
+    await chat.sendMessage('Search my notes for coffee')
     await chat.widget.click()
     await chat.ended()
     expect(await chat.widget.getAttribute('aria-expanded')).toBe('true')
@@ -74,7 +79,7 @@ describe.skipIf(!hasBrowser)('a chat in a browser', () => {
   it('[CO5] opens a timeline by keyboard, whose bars stand in the order of what happened', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
-    await chat.ask('Search my notes for coffee')
+    await chat.sendMessage('Search my notes for coffee')
     await chat.ended()
     await chat.widget.focus()
     await page.keyboard.press('Enter')
@@ -114,7 +119,7 @@ describe.skipIf(!hasBrowser)('a chat in a browser', () => {
 
   it('[RS2] [LG4] shows the same 30 calls after reloads in the middle of them', async () => {
     const chat = await openChat(app.browser, app.server.url)
-    await chat.ask('Call 30 tools')
+    await chat.sendMessage('Call 30 tools')
     // While it is asked, while calls come in, while they run, and while the answer is written.
     await chat.page.waitForURL(/\/t\//)
     await chat.page.reload()
@@ -135,12 +140,12 @@ describe.skipIf(!hasBrowser)('a chat in a browser', () => {
 
   it('[ST1] stops by keyboard, keeps what came, and takes the next message', async () => {
     const chat = await openChat(app.browser, app.server.url)
-    await chat.ask('Slow tool 30')
+    await chat.sendMessage('Slow tool 30')
     await chat.widget.getByText('Slow tool…').waitFor()
     await tabTo(chat.page, 'Stop', 'Tab')
     await chat.page.keyboard.press('Enter')
     await chat.page.locator('[data-ending=stopped]').waitFor()
-    await chat.ask('Stock ACME')
+    await chat.sendMessage('Stock ACME')
     await chat.ended(2)
     expect(await chat.faults()).toEqual([])
     await chat.close()

@@ -20,7 +20,7 @@ describe.skipIf(!hasBrowser)('files in a browser', () => {
 
   it('[FL1] are attached, are there after a reload, go with the message, and are shown in it', async () => {
     const chat = await openChat(app.browser, app.server.url)
-    await chat.ask('Hello')
+    await chat.sendMessage('Hello')
     await chat.ended()
     await attach(chat, photo, notes)
     await attached(chat).nth(1).waitFor()
@@ -30,7 +30,7 @@ describe.skipIf(!hasBrowser)('files in a browser', () => {
       'photo.png',
       'notes.csv',
     ])
-    await chat.ask('What are these?')
+    await chat.sendMessage('What are these?')
     await chat.ended(2)
     expect(await chat.page.locator('.hf-attachment').count()).toBe(0)
     const message = chat.page.locator('.hf-user').last()
@@ -62,7 +62,7 @@ describe.skipIf(!hasBrowser)('files in a browser', () => {
     const { page } = chat
     await attach(chat, photo, notes)
     await attached(chat).nth(1).waitFor()
-    await chat.ask('What are these?')
+    await chat.sendMessage('What are these?')
     await chat.ended()
     await page.getByRole('button', { name: 'Edit' }).focus()
     await page.keyboard.press('Enter')
@@ -84,7 +84,7 @@ describe.skipIf(!hasBrowser)('files in a browser', () => {
     const { page } = chat
     await attach(chat, photo)
     await attached(chat).waitFor()
-    await chat.ask('What is this?')
+    await chat.sendMessage('What is this?')
     await chat.ended()
     await page.route('**/api/files/*', (route) => route.fulfill({ status: 404, body: '' }))
     await page.reload()
@@ -187,7 +187,7 @@ describe.skipIf(!hasBrowser)('files that a tool made', () => {
     await page.getByLabel('The value of HOLDFAST_TOKEN').fill(token)
     await page.keyboard.press('Enter')
     const chat = await chatIn(page, app.server.url)
-    await chat.ask('picture')
+    await chat.sendMessage('picture')
     await chat.ended()
     // Where the answer is, not only in the rows of the widget.
     const image = page.locator('.hf-card img.hf-image')
@@ -196,7 +196,7 @@ describe.skipIf(!hasBrowser)('files that a tool made', () => {
       .poll(() => image.evaluate((element: HTMLImageElement) => element.naturalWidth))
       .toBeGreaterThan(100)
 
-    await chat.ask('report')
+    await chat.sendMessage('report')
     await chat.ended(2)
     await chat.widget.last().click()
     await page.getByText('Result').last().click()

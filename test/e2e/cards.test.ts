@@ -20,10 +20,10 @@ describe.skipIf(!hasBrowser)('the cards in a browser', () => {
       'Search my notes for coffee',
     ]
     for (const [index, question] of questions.entries()) {
-      await chat.ask(question)
+      await chat.sendMessage(question)
       await chat.ended(index + 1)
     }
-    await chat.ask('Delete note Ideas')
+    await chat.sendMessage('Delete note Ideas')
     await page.getByRole('button', { name: 'Accept' }).click()
     await chat.ended(questions.length + 1)
 
@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser)('the cards in a browser', () => {
       built,
     })
     const { page } = chat
-    await chat.ask('time in Tokyo and weather there')
+    await chat.sendMessage('time in Tokyo and weather there')
     await chat.ended()
     const broken = page.locator('[data-tool=get_time]')
     await broken.getByText('This card could not be displayed. The data is below.').waitFor()
@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser)('the cards in a browser', () => {
     await chat.widget.click()
     expect(await page.locator('.hf-call').count()).toBe(2)
 
-    await chat.ask('weather in Oslo')
+    await chat.sendMessage('weather in Oslo')
     await chat.ended(2)
     await page.locator('.city-card', { hasText: 'Oslo' }).waitFor()
     const faults = await chat.faults()

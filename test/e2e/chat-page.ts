@@ -8,7 +8,7 @@ export interface ChatPage {
   readonly composer: Locator
   readonly answers: Locator
   readonly widget: Locator
-  ask(text: string): Promise<void>
+  sendMessage(text: string): Promise<void>
   /** Waits until so many turns have ended. */
   ended(turns?: number): Promise<void>
   /** What was seen on the way and must not be: text that shrank, a call that went back, an error. */
@@ -56,7 +56,7 @@ export async function chatIn(page: Page, url: string): Promise<ChatPage> {
     composer,
     answers: page.locator('[data-role=answer]'),
     widget: page.locator('.hf-widget-toggle'),
-    async ask(text) {
+    async sendMessage(text) {
       await composer.fill(text)
       await composer.press('Enter')
     },

@@ -60,14 +60,14 @@ describe.skipIf(!hasBrowser)('the content-security policy of the app', () => {
       '**bold** `code`\n```js\nlet a\n```\n| a | b |\n|---|---|\n| 1 | 2 |',
     ]
     for (const [index, text] of asked.entries()) {
-      await chat.ask(text)
+      await chat.sendMessage(text)
       await chat.ended(index + 1)
     }
     for (const widget of await chat.widget.all()) await widget.click()
     for (const fold of await page.locator('.hf-fold > summary').all()) await fold.click()
     await page.reload()
     await chat.ended()
-    await chat.ask('delete note Groceries')
+    await chat.sendMessage('delete note Groceries')
     await page.getByRole('button', { name: 'Accept' }).click()
     await page.locator('.hf-turn').last().and(page.locator('[data-status=ended]')).waitFor()
     await page.emulateMedia({ colorScheme: 'dark' })

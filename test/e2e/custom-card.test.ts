@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser)('examples/custom-card', () => {
   it('[CD1] [CD4] draws its card live, after a reload, and from an old payload', async () => {
     const chat = await openChat(browser, url)
     const { page } = chat
-    await chat.ask('weather in Paris')
+    await chat.sendMessage('weather in Paris')
     await chat.ended()
     const card = page.locator('[data-tool=get_weather]').first()
     expect(await card.textContent()).toBe('Paris: 21 °C ')
@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser)('examples/custom-card', () => {
 
     const chat = await openChat(browser, url)
     const { page } = chat
-    await chat.ask('write a note about tea')
+    await chat.sendMessage('write a note about tea')
     const note = page.locator('[data-tool=write_note]').last()
     await note.getByText('Being written…').waitFor()
     await note.getByRole('heading', { name: 'Tea' }).waitFor()

@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)('text from right to left', () => {
         'Stock ACME',
         'Search my notes for coffee',
       ].entries()) {
-        await chat.ask(text)
+        await chat.sendMessage(text)
         await chat.ended(index + 1)
       }
       await chat.widget.last().click()
@@ -116,7 +116,7 @@ describe.skipIf(!hasBrowser)('text from right to left', () => {
     await page.evaluate(() => {
       document.documentElement.dir = 'rtl'
     })
-    await chat.ask('Stock ACME')
+    await chat.sendMessage('Stock ACME')
     await chat.ended()
     await chat.widget.click()
     await page.locator('.hf-fold > summary').first().click()
@@ -132,7 +132,7 @@ describe.skipIf(!hasBrowser)('text from right to left', () => {
   it('works in a page of a host that is from right to left', async () => {
     const built = await buildPage({ root: join(import.meta.dirname, 'kit-page') })
     const chat = await openChat(app.browser, `${app.server.url}/host?new&dir=rtl`, { built })
-    await chat.ask('Delete note Meeting')
+    await chat.sendMessage('Delete note Meeting')
     await chat.page.getByRole('button', { name: 'Reject' }).click()
     await chat.ended()
     expect(await sticksOut(chat.page)).toEqual([])

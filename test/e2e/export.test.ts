@@ -19,7 +19,7 @@ describe.skipIf(!hasBrowser)('exporting a thread', () => {
   for (const [format, label] of Object.entries(formats)) {
     it(`downloads what the server has, oldest first, as ${label}`, async () => {
       const chat = await openChat(app.browser, app.server.url)
-      await chat.ask('Stock ACME')
+      await chat.sendMessage('Stock ACME')
       await chat.ended()
       const { name, text } = await download(chat, label)
       expect(name).toBe(`stock-acme.${format}.json`)
@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser)('exporting a thread', () => {
 
   it('downloads a document in Markdown, with the tools that were used', async () => {
     const chat = await openChat(app.browser, app.server.url)
-    await chat.ask('AFL code for a moving average')
+    await chat.sendMessage('AFL code for a moving average')
     await chat.ended()
     const { name, text } = await download(chat, 'Markdown')
     expect(name).toBe('afl-code-for-a-moving-average.md')
@@ -61,7 +61,7 @@ describe.skipIf(!hasBrowser)('exporting a thread', () => {
 
   it('says why when it could not be done', async () => {
     const chat = await openChat(app.browser, app.server.url)
-    await chat.ask('Stock ACME')
+    await chat.sendMessage('Stock ACME')
     await chat.ended()
     await chat.page.route('**/messages?format=chat*', (route) => route.abort())
     await chat.page.getByText('Export', { exact: true }).click()

@@ -11,7 +11,7 @@ describe.skipIf(!hasBrowser)('feedback, in a browser', () => {
   it('[FK4] an answer is rated by keyboard with a word, in both tabs, after a reload, and taken back', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
-    await chat.ask('Weather in Paris')
+    await chat.sendMessage('Weather in Paris')
     await chat.ended()
     await page.waitForURL(/\/t\//)
     const second = await chatIn(await page.context().newPage(), page.url())

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { hasBrowser } from '../support/browser.ts'
 import { type ChatPage, openChat } from './chat-page.ts'
 import { startApp } from './start-app.ts'
+import { chooseAction } from './thread-menu.ts'
 
 /** What has the focus, in the words by which people know it; `nothing` where it was lost. */
 const focusIn = (page: Page): Promise<string> =>
@@ -19,10 +20,10 @@ async function press(button: Locator, key = 'Enter'): Promise<void> {
 }
 
 async function queue(chat: ChatPage, ...texts: readonly string[]): Promise<void> {
-  await chat.ask('Slow tool 600')
+  await chat.sendMessage('Slow tool 600')
   await chat.widget.getByText('Slow tool…').waitFor()
   for (const text of texts) {
-    await chat.ask(text)
+    await chat.sendMessage(text)
     await chat.page.locator('.hf-queue li').getByText(text).waitFor()
   }
 }
@@ -31,6 +32,67 @@ async function queue(chat: ChatPage, ...texts: readonly string[]): Promise<void>
 describe.skipIf(!hasBrowser)('the focus of whoever uses the keyboard', () => {
   const app = startApp({ delayMs: 0 })
   const composer = 'Message Holdfast…'
+
+  it('[UX1] stays where somebody went on to while a name, an edit, a comment or a stop was under way', async () => {
+    const chat = await openChat(app.browser, app.server.url)
+    const { page } = chat
+    const search = page.getByRole('searchbox')
+    /** Presses Enter, moves the focus to the search field while the request is held, and tells where it is afterwards. */
+    const movedOn = async (address: string, isDone: Locator): Promise<string> => {
+      const released = Promise.withResolvers<void>()
+      await page.route(address, async (route) => {
+        await released.promise
+        await route.continue()
+      })
+      const asked = page.waitForRequest(address)
+      await page.keyboard.press('Enter')
+      const request = await asked
+      await search.focus()
+      released.resolve()
+      const response = await request.response()
+      // The stream of an answer goes on; that it has begun is enough.
+      if (!address.endsWith('/chat')) await response?.finished()
+      await isDone.waitFor()
+      await page.unroute(address)
+      // Whatever would take the focus has been drawn by the second frame.
+      await page.evaluate(
+        () =>
+          new Promise<void>((resolve) => {
+            requestAnimationFrame(() => requestAnimationFrame(() => resolve()))
+          }),
+      )
+      return focusIn(page)
+    }
+    await chat.sendMessage('Stock ACME')
+    await chat.ended()
+    const searching = 'Search conversations'
+
+    await chooseAction(page, 'Stock ACME', 'Rename')
+    await page.getByRole('textbox', { name: 'New name' }).fill('Shares')
+    const renamed = page.getByRole('link', { name: 'Shares' })
+    expect(await movedOn('**/api/threads/*', renamed)).toBe(searching)
+    await chooseAction(page, 'Shares', 'Rename')
+    await page.getByRole('textbox', { name: 'New name' }).press('Enter')
+    await expect.poll(() => focusIn(page)).toBe('Actions for Shares')
+
+    await press(page.getByRole('button', { name: 'Bad answer' }))
+    const comment = page.locator('.hf-feedback-form input')
+    await comment.fill('Too short')
+    const rated = page.locator('.hf-turn:not(:has(.hf-feedback-form))')
+    expect(await movedOn('**/feedback', rated)).toBe(searching)
+
+    await press(page.getByRole('button', { name: 'Edit' }))
+    await page.getByRole('textbox', { name: 'Edit' }).fill('Slow tool 600')
+    await page.getByRole('button', { name: 'Save and send' }).focus()
+    expect(await movedOn('**/api/chat', page.getByText('2 / 2'))).toBe(searching)
+
+    await chat.widget.getByText('Slow tool…').waitFor()
+    await page.getByRole('button', { name: 'Stop' }).focus()
+    const stopped = page.locator('[data-ending=stopped]')
+    expect(await movedOn('**/stop', stopped)).toBe(searching)
+    expect(await chat.faults()).toEqual([])
+    await chat.close()
+  })
 
   it('[UX1] [IN2] stays in the queue as long as there is one, then goes to the composer', async () => {
     const chat = await openChat(app.browser, app.server.url)
@@ -61,7 +123,7 @@ describe.skipIf(!hasBrowser)('the focus of whoever uses the keyboard', () => {
   it('[UX1] [AP6] goes to the next approval, not to a button of it: a key that is held down decides once', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
-    await chat.ask('Delete notes A, B and C')
+    await chat.sendMessage('Delete notes A, B and C')
     const reject = page.getByRole('button', { name: 'Reject', exact: true })
     await reject.nth(2).waitFor()
     await press(reject.nth(0))
@@ -76,7 +138,7 @@ describe.skipIf(!hasBrowser)('the focus of whoever uses the keyboard', () => {
   it('[UX1] [VR1] comes back from an edit to where it was opened, and is not lost by a new answer', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
-    await chat.ask('Stock ACME')
+    await chat.sendMessage('Stock ACME')
     await chat.ended()
     const edit = page.getByRole('button', { name: 'Edit' })
     await press(edit)
@@ -98,7 +160,7 @@ describe.skipIf(!hasBrowser)('the focus of whoever uses the keyboard', () => {
   it('[UX1] [FK5] is in the dialog after a link was revoked, and in the list after something was taken back', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
-    await chat.ask('Stock GONE')
+    await chat.sendMessage('Stock GONE')
     await chat.ended()
     await page.getByRole('button', { name: 'Share this conversation' }).click()
     await page.getByRole('button', { name: 'Create a link' }).click()
@@ -118,7 +180,7 @@ describe.skipIf(!hasBrowser)('the focus of whoever uses the keyboard', () => {
     await chat.close()
   })
 
-  it('is told in the settings which keys there are', async () => {
+  it('finds in the settings which keys there are', async () => {
     const chat = await openChat(app.browser, app.server.url)
     await chat.page.getByRole('button', { name: 'Settings' }).click()
     const keys = chat.page.locator('.app-keys')

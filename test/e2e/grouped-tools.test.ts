@@ -11,7 +11,7 @@ describe.skipIf(!hasBrowser)('the tools of a long turn, in a browser', () => {
   it('[CO7] are one line with what failed below it, opened by keyboard, the same after a reload', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
-    await chat.ask('Call 12 tools, one fails')
+    await chat.sendMessage('Call 12 tools, one fails')
     await chat.ended()
     await chat.widget.click()
     const line = page.getByRole('button', { name: /^12 tools: 11 done, 1 failed/ })
@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser)('the tools of a long turn, in a browser', () => {
   it('[CO7] are opened while it works, and stay so as more of it comes and ends', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
-    await chat.ask('Call 8 tools and wait 600')
+    await chat.sendMessage('Call 8 tools and wait 600')
     await chat.widget.click()
     const line = page.locator('.hf-call-group button')
     await line.getByText('8 tools: 8 done').waitFor()
@@ -68,7 +68,7 @@ describe.skipIf(!hasBrowser)('the tools of a long turn, in a browser', () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
     // Five that ended stand apart; the sixth would make them a group.
-    await chat.ask('Call 5 tools and wait 600')
+    await chat.sendMessage('Call 5 tools and wait 600')
     await chat.widget.click()
     const first = page.locator('.hf-call').first()
     await page.locator('.hf-call[data-call-state=succeeded]').nth(4).waitFor()

@@ -24,7 +24,7 @@ describe.skipIf(!hasBrowser)('a card that grows, in a browser', () => {
   it('[FK6] grows as it is written, is the same after a reload in mid-call, and in a second tab', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
-    await chat.ask('Write a note about green tea')
+    await chat.sendMessage('Write a note about green tea')
     const note = noteOf(chat)
     const before = await written(note, 20)
     expect(await note.getAttribute('data-call-state')).toBe('streaming')
@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)('a card that grows, in a browser', () => {
   it('[FK6] keeps what was written when it is stopped, with the reason, after a reload too', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
-    await chat.ask('Write a note about black tea')
+    await chat.sendMessage('Write a note about black tea')
     const note = noteOf(chat)
     const before = await written(note, 20)
     await page.getByRole('button', { name: 'Stop' }).click()
@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser)('a card that grows, in a browser', () => {
   it('[FK6] [CR5] is there when the server dies in mid-call, and the note is written after all', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
-    await chat.ask('Write a note about white tea')
+    await chat.sendMessage('Write a note about white tea')
     const before = await written(noteOf(chat), 20)
     await app.server.kill()
     await app.server.restart()
@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser)('a card that grows, in a browser', () => {
     const chat = await openChat(app.browser, `${app.server.url}/picky?new&picky=write_note`, {
       built,
     })
-    await chat.ask('Write a note about tea')
+    await chat.sendMessage('Write a note about tea')
     const note = noteOf(chat)
     await note.locator('.hf-card-loading').waitFor()
     await note.locator('.picky-card').waitFor()

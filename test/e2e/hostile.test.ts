@@ -17,7 +17,7 @@ describe.skipIf(!hasBrowser)('hostile content', () => {
 
   it('[HT5] does nothing in a message, an answer and a title', async () => {
     const chat = await openChat(app.browser, app.server.url)
-    await chat.ask(`${attack} ${links}`)
+    await chat.sendMessage(`${attack} ${links}`)
     await chat.ended()
     expect(await chat.page.locator('.hf-turn img, .hf-turn script').count()).toBe(0)
     const hrefs = await chat.page
@@ -33,10 +33,10 @@ describe.skipIf(!hasBrowser)('hostile content', () => {
 
   it('[HT5] does nothing in a result that a card draws', async () => {
     const chat = await openChat(app.browser, app.server.url)
-    await chat.ask(`weather in ${attack}`)
+    await chat.sendMessage(`weather in ${attack}`)
     await chat.ended()
     expect(await chat.page.locator('.card-weather h3').textContent()).toContain('<img')
-    await chat.ask(`AFL code for ${attack}`)
+    await chat.sendMessage(`AFL code for ${attack}`)
     await chat.ended(2)
     await chat.widget.last().click()
     for (const fold of await chat.page.locator('.hf-fold > summary').all()) await fold.click()
@@ -48,7 +48,7 @@ describe.skipIf(!hasBrowser)('hostile content', () => {
 
   it('[HT5] [LG9] shows a line of a megabyte, and text that turns its direction, without harm', async () => {
     const chat = await openChat(app.browser, app.server.url)
-    await chat.ask('weather in Paris')
+    await chat.sendMessage('weather in Paris')
     await chat.ended()
     const huge = 'x'.repeat(1_000_000)
     const turned = '\u202Egnp.exe'

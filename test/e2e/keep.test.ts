@@ -14,7 +14,7 @@ describe.skipIf(!hasBrowser)('keeping conversations', () => {
     for (const text of ['Stock ONE', 'Stock TWO', 'Stock THREE']) {
       await page.keyboard.press('Control+k')
       await page.locator('.app-empty').waitFor()
-      await chat.ask(text)
+      await chat.sendMessage(text)
       await chat.ended()
       await page.getByRole('link', { name: text }).waitFor()
     }
@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser)('keeping conversations', () => {
     await page.getByRole('link', { name: 'Stock TWO' }).click()
     await page.locator('.app-archived').waitFor()
     await chat.ended()
-    await chat.ask('And again')
+    await chat.sendMessage('And again')
     await chat.ended(2)
     await page.locator('.app-archived').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'All conversations' }).click()
@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser)('keeping conversations', () => {
       ...{ viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true },
     })
     const { page } = chat
-    await chat.ask('Stock MENU')
+    await chat.sendMessage('Stock MENU')
     await chat.ended()
     await page.getByRole('button', { name: 'Show the list' }).tap()
     const button = page.getByRole('button', { name: 'Actions for Stock MENU' })
@@ -86,7 +86,7 @@ describe.skipIf(!hasBrowser)('keeping conversations', () => {
   it('[FK2] what is archived is found by its title and its words', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
-    await chat.ask('Tell me of zebras')
+    await chat.sendMessage('Tell me of zebras')
     await chat.ended()
     await page.getByRole('link', { name: 'Tell me of zebras' }).waitFor()
     await chooseAction(page, 'Tell me of zebras', 'Archive')
@@ -100,7 +100,7 @@ describe.skipIf(!hasBrowser)('keeping conversations', () => {
   it('[FK3] the title that the model makes comes into the list and the header while one looks', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
-    await chat.ask('Please tell me everything there is to know about the tides')
+    await chat.sendMessage('Please tell me everything there is to know about the tides')
     await chat.ended()
     const title = 'Please tell me everything there is'
     await page.getByRole('link', { name: title, exact: true }).waitFor()
@@ -111,7 +111,7 @@ describe.skipIf(!hasBrowser)('keeping conversations', () => {
     await page.getByRole('textbox', { name: 'New name' }).fill('Tides')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Tides', exact: true, level: 1 }).waitFor()
-    await chat.ask('And the moon?')
+    await chat.sendMessage('And the moon?')
     await chat.ended(2)
     await page.getByRole('link', { name: 'Tides', exact: true }).waitFor()
     expect(await chat.faults()).toEqual([])

@@ -5,6 +5,7 @@ import { hasBrowser } from '../support/browser.ts'
 import { buildPage, type BuiltPage } from '../support/built-page.ts'
 import { writeExchanges } from '../support/write-exchanges.ts'
 import { openChat } from './chat-page.ts'
+import { scrollUntil } from './scroll-until.ts'
 import { startApp } from './start-app.ts'
 
 const root = join(import.meta.dirname, 'kit-page')
@@ -26,12 +27,12 @@ describe.skipIf(!hasBrowser).each(['18', '19'] as const)('the kit on React %s', 
     const version = await page.locator('html').getAttribute('data-react')
     expect(version?.split('.')[0]).toBe(react)
 
-    await chat.ask('weather in Paris')
+    await chat.sendMessage('weather in Paris')
     await chat.ended()
     await chat.widget.getByText('Used 1 tool').waitFor()
     expect(await page.locator('.city-card').textContent()).toBe('Paris')
 
-    await chat.ask('Delete note Travel')
+    await chat.sendMessage('Delete note Travel')
     await page.getByRole('group', { name: 'Allow “Delete note”? Travel' }).waitFor()
     await page.getByRole('button', { name: 'Accept' }).click()
     await chat.ended(2)
@@ -49,17 +50,17 @@ describe.skipIf(!hasBrowser).each(['18', '19'] as const)('the kit on React %s', 
   it('[PG2] opens a long thread at its end and loads upward, in strict mode', async () => {
     const chat = await openChat(app.browser, `${app.server.url}/long`, { built })
     const { page } = chat
-    await said(page, 40).waitFor()
+    await userMessage(page, 40).waitFor()
     await expect.poll(() => distanceFromEnd(page)).toBeLessThan(2)
     expect(await page.locator('.hf-row').count()).toBeLessThan(40)
-    while ((await said(page, 1).count()) === 0) {
-      await page.locator('.hf-scroll').evaluate(async (scroll) => {
+    await scrollUntil(userMessage(page, 1), () =>
+      page.locator('.hf-scroll').evaluate(async (scroll) => {
         scroll.scrollBy(0, -400)
         await new Promise((resolve) => {
           requestAnimationFrame(resolve)
         })
-      })
-    }
+      }),
+    )
     expect(await chat.faults()).toEqual([])
     await chat.close()
   })
@@ -74,7 +75,7 @@ describe.skipIf(!hasBrowser).each(['18', '19'] as const)('the kit on React %s', 
     expect(await given()).toMatchObject({ messages: 0, hasOlder: false, calls: none })
     expect(asked.filter((path) => path.endsWith('/tool-calls'))).toEqual([])
 
-    await chat.ask('Slow tool 2')
+    await chat.sendMessage('Slow tool 2')
     const running = { isComplete: false, hasToolCalls: true, states: ['slow_tool: running'] }
     await expect.poll(given).toMatchObject({ messages: 2, status: 'live', calls: running })
     await chat.ended()
@@ -86,7 +87,7 @@ describe.skipIf(!hasBrowser).each(['18', '19'] as const)('the kit on React %s', 
     const feeds = asked.filter((path) => path.endsWith('/events'))
     expect(feeds).toHaveLength(1)
 
-    await chat.ask('fail tool')
+    await chat.sendMessage('fail tool')
     await chat.ended(2)
     await expect
       .poll(given)
@@ -112,7 +113,7 @@ describe.skipIf(!hasBrowser).each(['18', '19'] as const)('the kit on React %s', 
     chat.page.on('requestfailed', (request) => open.delete(request))
     chat.page.on('requestfinished', (request) => open.delete(request))
     await chat.page.reload()
-    await said(chat.page, 40).waitFor()
+    await userMessage(chat.page, 40).waitFor()
     await chat.page.locator('[data-connection=live]').waitFor({ state: 'attached' })
     expect(open.size).toBe(1)
     expect(await chat.faults()).toEqual([])
@@ -123,7 +124,7 @@ describe.skipIf(!hasBrowser).each(['18', '19'] as const)('the kit on React %s', 
 const wordsOf = (page: Page): Promise<readonly string[]> =>
   page.locator('.hf-turn').allTextContents()
 
-const said = (page: Page, number: number) =>
+const userMessage = (page: Page, number: number) =>
   page.locator('.hf-user-text', { hasText: new RegExp(`^Message number ${number}$`) })
 
 const distanceFromEnd = (page: Page): Promise<number> =>

@@ -4,6 +4,7 @@ import { hasBrowser } from '../support/browser.ts'
 import { writeExchanges } from '../support/write-exchanges.ts'
 import { openChat } from './chat-page.ts'
 import { countRenders } from './count-renders.ts'
+import { scrollUntil } from './scroll-until.ts'
 import { startApp } from './start-app.ts'
 
 const exchanges = 60
@@ -17,7 +18,7 @@ describe.skipIf(!hasBrowser)('a long thread', () => {
 
   it('opens at its end and draws only what is near the screen', async () => {
     const chat = await openChat(app.browser, `${app.server.url}/t/long`)
-    await said(chat.page, 60).waitFor()
+    await userMessage(chat.page, 60).waitFor()
     expect(await chat.page.locator('.hf-row').count()).toBeLessThan(40)
     expect(await distanceFromEnd(chat.page)).toBeLessThan(2)
     expect(await chat.page.getByRole('button', { name: 'Latest' }).count()).toBe(0)
@@ -28,16 +29,16 @@ describe.skipIf(!hasBrowser)('a long thread', () => {
   it('[PG2] keeps the reader’s place while older messages come in, up to the first', async () => {
     const chat = await openChat(app.browser, `${app.server.url}/t/long`)
     const { page } = chat
-    await said(page, 60).waitFor()
+    await userMessage(page, 60).waitFor()
     const drifts: number[] = []
-    while ((await said(page, 1).count()) === 0) {
+    await scrollUntil(userMessage(page, 1), async () => {
       const { drift, grew } = await scrollUp(page)
       if (grew > 500) drifts.push(Math.abs(drift))
-    }
+    })
     expect(drifts.length).toBeGreaterThan(1)
     expect(Math.max(...drifts)).toBeLessThan(3)
     await page.getByRole('button', { name: 'Latest' }).click()
-    await said(page, 60).waitFor()
+    await userMessage(page, 60).waitFor()
     await expect.poll(() => distanceFromEnd(page)).toBeLessThan(2)
     expect(await chat.faults()).toEqual([])
     await chat.close()
@@ -46,7 +47,7 @@ describe.skipIf(!hasBrowser)('a long thread', () => {
   it('[RS1] leaves the reader where they are when an answer grows below', async () => {
     const chat = await openChat(app.browser, `${app.server.url}/t/long`)
     const { page } = chat
-    await said(page, 60).waitFor()
+    await userMessage(page, 60).waitFor()
     await page
       .locator('.hf-scroll')
       .evaluate((scroll) => scroll.scrollTo(0, scroll.scrollTop - 1_500))
@@ -62,8 +63,8 @@ describe.skipIf(!hasBrowser)('a long thread', () => {
     await writeExchanges(app.server.url, 'opened', { from: 1, to: 12 })
     const chat = await openChat(app.browser, `${app.server.url}/t/opened`)
     const { page } = chat
-    await said(page, 12).waitFor()
-    await chat.ask('Search my notes for coffee')
+    await userMessage(page, 12).waitFor()
+    await chat.sendMessage('Search my notes for coffee')
     await chat.widget.last().getByText('Used 3 tools').waitFor()
     await expect.poll(() => distanceFromEnd(page)).toBeLessThan(2)
     const topOf = (control: Locator) =>
@@ -83,7 +84,7 @@ describe.skipIf(!hasBrowser)('a long thread', () => {
     }
     await page.getByRole('button', { name: 'Latest' }).click()
     await expect.poll(() => distanceFromEnd(page)).toBeLessThan(2)
-    await chat.ask('Write a long answer')
+    await chat.sendMessage('Write a long answer')
     await page.getByText('That was the long answer.').waitFor()
     await expect.poll(() => distanceFromEnd(page)).toBeLessThan(2)
     expect(await chat.faults()).toEqual([])
@@ -102,7 +103,7 @@ describe.skipIf(!hasBrowser)('a long thread', () => {
 
   it('shows the message whose call a link names', async () => {
     const writing = await openChat(app.browser, app.server.url)
-    await writing.ask('Stock ACME')
+    await writing.sendMessage('Stock ACME')
     await writing.ended()
     const path = new URL(writing.page.url()).pathname
     const call = await writing.page.locator('.hf-card').getAttribute('data-call-id')
@@ -121,14 +122,14 @@ describe.skipIf(!hasBrowser)('a long thread', () => {
     const { page } = chat
     await page.addInitScript(countRenders)
     await page.reload()
-    await said(page, 60).waitFor()
+    await userMessage(page, 60).waitFor()
     await page.locator('.hf-turn').last().waitFor()
     const counts = () =>
       page.evaluate(() => ({
         ...(globalThis as unknown as { renders: Record<string, number> }).renders,
       }))
     // The last one takes a while: the others must not all have ended before they are counted.
-    await chat.ask('Call 30 tools, then wait 2')
+    await chat.sendMessage('Call 30 tools, then wait 2')
     await chat.widget.waitFor()
     await page.locator('.hf-user[data-pending]').waitFor({ state: 'detached' })
     const before = await counts()
@@ -142,7 +143,7 @@ describe.skipIf(!hasBrowser)('a long thread', () => {
   })
 })
 
-const said = (page: Page, index: number) =>
+const userMessage = (page: Page, index: number) =>
   page.locator('.hf-user-text', { hasText: new RegExp(`^Message number ${index}$`) })
 
 const distanceFromEnd = (page: Page): Promise<number> =>
@@ -175,8 +176,11 @@ function scrollUp(page: Page): Promise<{ readonly drift: number; readonly grew: 
       document.querySelector(`[data-message-id="${id}"]`)?.getBoundingClientRect().top ?? 0
     const top = topOf()
     const isLoading = () => document.querySelector('.hf-older') !== null
-    do await frames(6)
-    while (isLoading())
+    for (let left = 1_000; left > 0; left--) {
+      await frames(6)
+      if (!isLoading()) break
+      if (left === 1) throw new Error('The older messages have not come in 6,000 frames.')
+    }
     return { drift: topOf() - top, grew: (scroll?.scrollHeight ?? 0) - height }
   })
 }

@@ -14,7 +14,7 @@ describe.skipIf(!hasBrowser)('a thread on paper', () => {
     await writeExchanges(app.server.url, 'paper', { from: 1, to: 14 })
     const chat = await openChat(app.browser, `${app.server.url}/t/paper`, { colorScheme: 'dark' })
     const { page } = chat
-    await chat.ask('Stock ACME')
+    await chat.sendMessage('Stock ACME')
     await page.locator('.card-stock').waitFor()
     expect(await page.locator('.hf-row').count()).toBeLessThan(30)
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser)('a thread on paper', () => {
     const built = await buildPage({ root: join(import.meta.dirname, 'kit-page') })
     const chat = await openChat(app.browser, `${app.server.url}/folded?new`, { built })
     const { page } = chat
-    await chat.ask('Delete note Reading')
+    await chat.sendMessage('Delete note Reading')
     await page.getByRole('button', { name: 'Accept' }).click()
     await chat.ended()
     const folded = page.locator('.hf-generic .hf-json')

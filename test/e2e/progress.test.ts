@@ -10,20 +10,20 @@ describe.skipIf(!hasBrowser)('the progress of a tool, in a browser', () => {
   it('[CO6] stands in the closed widget with the time, goes on after a reload, and is heard now and then', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page, widget } = chat
-    await chat.ask('Slow tool 600')
+    await chat.sendMessage('Slow tool 600')
     const words = widget.locator('.hf-progress-words')
     await words.getByText('Counting the seconds').waitFor()
     await words.getByText(/^\d+ of 600$/).waitFor()
     const changes = await page.evaluateHandle(() => {
       const seen = new Set<string>()
       const heard = new Set<string>()
-      const look = () => {
+      const recordWords = () => {
         seen.add(document.querySelector('.hf-progress-words')?.textContent ?? '')
         heard.add(
           document.querySelector('.hf-widget [aria-live].hf-visually-hidden')?.textContent ?? '',
         )
       }
-      new MutationObserver(look).observe(document, {
+      new MutationObserver(recordWords).observe(document, {
         subtree: true,
         childList: true,
         characterData: true,

@@ -7,12 +7,12 @@ import { tabTo } from './tab-to.ts'
 const rowsOf = ({ page }: ChatPage) => page.locator('.hf-queue li')
 const waitingWords = (chat: ChatPage): Promise<string[]> =>
   rowsOf(chat).locator('.hf-queue-text').allInnerTexts()
-const saidWords = ({ page }: ChatPage): Promise<string[]> =>
+const userTexts = ({ page }: ChatPage): Promise<string[]> =>
   page.locator('.hf-user .hf-user-text').allInnerTexts()
 
 /** Asks while a turn runs, and waits until it is stored as the nth that waits. */
 async function queue(chat: ChatPage, text: string, place: number): Promise<void> {
-  await chat.ask(text)
+  await chat.sendMessage(text)
   await rowsOf(chat)
     .nth(place - 1)
     .getByText(text)
@@ -20,7 +20,7 @@ async function queue(chat: ChatPage, text: string, place: number): Promise<void>
 }
 
 async function startSlow(chat: ChatPage, text = 'Slow tool 600'): Promise<void> {
-  await chat.ask(text)
+  await chat.sendMessage(text)
   await chat.widget.last().getByText('Slow tool…').waitFor()
 }
 
@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser)('what is said while a turn runs, in a browser', () 
     await chat.ended(3)
     await second.ended(3)
     for (const tab of [chat, second]) {
-      expect(await saidWords(tab)).toEqual(['Slow tool 4', 'Stock ACME', 'Weather in Rome'])
+      expect(await userTexts(tab)).toEqual(['Slow tool 4', 'Stock ACME', 'Weather in Rome'])
       expect(await tab.answers.allInnerTexts()).toEqual([
         expect.stringContaining('4 seconds'),
         expect.stringContaining('ACME'),
@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser)('what is said while a turn runs, in a browser', () 
       await page.reload()
       await chat.ended()
       expect(await page.locator('.hf-turn .hf-steering').innerText()).toBe('Weather in Oslo')
-      expect(await saidWords(chat)).toEqual(['Slow tool 3'])
+      expect(await userTexts(chat)).toEqual(['Slow tool 3'])
       expect(await chat.faults()).toEqual([])
       await chat.close()
     },
@@ -161,18 +161,18 @@ describe.skipIf(!hasBrowser)('what is said while a turn runs, in a browser', () 
     await page.reload()
     await note.waitFor()
     expect(await waitingWords(chat)).toEqual(['Stock ACME', 'Weather in Rome'])
-    expect(await saidWords(chat)).toEqual(['Slow tool 600'])
+    expect(await userTexts(chat)).toEqual(['Slow tool 600'])
     await rowsOf(chat).nth(1).getByRole('button', { name: 'Remove' }).click()
     await page.getByText('Stopped. 1 message was held back.').waitFor()
     await page.getByRole('button', { name: 'Send now' }).click()
     await chat.ended(2)
     await expect.poll(() => rowsOf(chat).count()).toBe(0)
-    expect(await saidWords(chat)).toEqual(['Slow tool 600', 'Stock ACME'])
+    expect(await userTexts(chat)).toEqual(['Slow tool 600', 'Stock ACME'])
     expect(await chat.faults()).toEqual([])
     await chat.close()
   })
 
-  it('[IN2] who is too late to change what waits is told why, and nothing is lost', async () => {
+  it('[IN2] who is too late to change what waits is shown why, and nothing is lost', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
     await startSlow(chat)

@@ -10,11 +10,11 @@ describe.skipIf(!hasBrowser)('search', () => {
   it('[FK1] finds words in any conversation and leads to the message', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
-    await chat.ask('Stock ACME')
+    await chat.sendMessage('Stock ACME')
     await chat.ended()
     await page.keyboard.press('Control+k')
     await page.locator('.app-empty').waitFor()
-    await chat.ask('I like rhubarb pie')
+    await chat.sendMessage('I like rhubarb pie')
     await chat.ended()
     await page.keyboard.press('Control+k')
     await page.locator('.app-empty').waitFor()

@@ -31,12 +31,12 @@ describe.skipIf(!hasBrowser)('sharing, in a browser', () => {
   it('[FK5] a link shows the conversation as it was, to be read alone, until it is revoked', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
-    await chat.ask('Weather in Paris')
+    await chat.sendMessage('Weather in Paris')
     await chat.ended()
     const url = await linkIn(page)
     expect(url).toMatch(/\/s\/shr_[\w-]{32}$/)
     await page.getByRole('button', { name: 'Close' }).click()
-    await chat.ask('Weather in Oslo')
+    await chat.sendMessage('Weather in Oslo')
     await chat.ended(2)
 
     const reader = await openLink(page, url)
@@ -81,7 +81,7 @@ describe.skipIf(!hasBrowser)('sharing, in a browser', () => {
   it('[FK5] a long conversation is read page by page', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
-    await chat.ask('Weather in Paris')
+    await chat.sendMessage('Weather in Paris')
     await chat.ended()
     await page.waitForURL(/\/t\//)
     const id = new URL(page.url()).pathname.split('/').at(-1) ?? ''

@@ -12,10 +12,10 @@ describe.skipIf(!hasBrowser)('the list of threads', () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
     const links = page.locator('.app-thread a')
-    await chat.ask('Stock ACME')
+    await chat.sendMessage('Stock ACME')
     await chat.ended()
     await page.keyboard.press('Control+k')
-    await chat.ask('AFL code for a moving average')
+    await chat.sendMessage('AFL code for a moving average')
     await chat.ended()
     await expect.poll(() => links.count()).toBe(2)
 
@@ -49,7 +49,7 @@ describe.skipIf(!hasBrowser)('the list of threads', () => {
     for (const text of ['Stock GONE', 'Stock LEFT']) {
       await page.keyboard.press('Control+k')
       await page.locator('.app-empty').waitFor()
-      await chat.ask(text)
+      await chat.sendMessage(text)
       await chat.ended()
     }
     const remove = async (title: string) => {

@@ -11,7 +11,7 @@ describe.skipIf(!hasBrowser)('a turn that waits, in a browser', () => {
   it('[ST1a] is stopped by keyboard while approvals wait, and what is half typed stays', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
-    await chat.ask('Delete notes Meeting and Ideas')
+    await chat.sendMessage('Delete notes Meeting and Ideas')
     await page.locator('.hf-approval').nth(1).waitFor()
     await chat.composer.pressSequentially('And then')
     await tabTo(page, 'Stop', 'Tab')
@@ -29,7 +29,7 @@ describe.skipIf(!hasBrowser)('a turn that waits, in a browser', () => {
   it('[ST1a] can be answered with a message instead: Stop stands beside Send', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
-    await chat.ask('Delete note Travel')
+    await chat.sendMessage('Delete note Travel')
     await page.locator('.hf-approval').waitFor()
     await chat.composer.fill('Stock ACME')
     expect(await page.getByRole('button', { name: 'Stop', exact: true }).isVisible()).toBe(true)
@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser)('a turn that waits, in a browser', () => {
 
   it('[ST1a] [ST1] is stopped after a reload, and a second tab shows it', async () => {
     const first = await openChat(app.browser, app.server.url)
-    await first.ask('Delete note Reading')
+    await first.sendMessage('Delete note Reading')
     await first.page.locator('.hf-approval').waitFor()
     await first.page.waitForURL(/\/t\//)
     const second = await chatIn(await first.page.context().newPage(), first.page.url())
@@ -59,7 +59,7 @@ describe.skipIf(!hasBrowser)('a turn that waits, in a browser', () => {
   it('[ST1a] still waits when the stop does not get through, and says so', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
-    await chat.ask('Delete note Groceries')
+    await chat.sendMessage('Delete note Groceries')
     await page.locator('.hf-approval').waitFor()
     await page.route('**/stop', (route) => route.abort())
     await page.getByRole('button', { name: 'Stop', exact: true }).click()
@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)('a turn that waits, in a browser', () => {
   it('[ST1a] [CR3] is stopped while nobody knows how a call ended', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
-    await chat.ask('Charge card')
+    await chat.sendMessage('Charge card')
     await page.locator('.hf-widget-text').getByText('Charge card…').waitFor()
     await app.server.kill()
     await app.server.restart()

@@ -7,6 +7,7 @@ import { runHoldfast } from '../cli/run-holdfast.ts'
 import { startAppServer } from '../support/app-server.ts'
 import { hasBrowser, openBrowser } from '../support/browser.ts'
 import { openChat } from './chat-page.ts'
+import { scrollUntil } from './scroll-until.ts'
 import { watchFrames } from './watch-frames.ts'
 
 const messages = 4_000
@@ -30,20 +31,19 @@ describe.skipIf(!hasBrowser)('a thread of thousands of messages', () => {
       viewport: { width: 1_280, height: 800 },
     })
     const { page } = chat
-    await said(page, messages - 2).waitFor()
+    await userMessage(page, messages - 2).waitFor()
     const session = await page.context().newCDPSession(page)
     await page.evaluate(watchFrames)
     const start = await measure(session)
 
-    let pages = 0
-    while ((await said(page, 0).count()) === 0) {
-      await page.locator('.hf-scroll').evaluate((scroll) => scroll.scrollTo(0, 0))
+    const scroll = async () => {
+      await page.locator('.hf-scroll').evaluate((element) => element.scrollTo(0, 0))
       await settled(page)
-      pages++
     }
+    const pages = await scrollUntil(userMessage(page, 0), scroll, 200_000)
     const top = await measure(session)
     await page.getByRole('button', { name: 'Latest' }).click()
-    await said(page, messages - 2).waitFor()
+    await userMessage(page, messages - 2).waitFor()
     // There and back again over what is loaded: this must cost nothing that stays.
     await sweep(page)
     const first = await measure(session)
@@ -90,19 +90,20 @@ function writeMessages(): readonly object[] {
   })
 }
 
-const said = (page: Page, number: number) =>
+const userMessage = (page: Page, number: number) =>
   page.locator('.hf-user-text', { hasText: new RegExp(`^Number ${number}$`) })
 
 /** Until what was asked for has come and stands in its place. */
-const settled = (page: Page): Promise<void> =>
-  page.evaluate(async () => {
+async function settled(page: Page): Promise<void> {
+  await page.evaluate(async () => {
     const frame = () =>
       new Promise((resolve) => {
         requestAnimationFrame(resolve)
       })
     for (let left = 4; left > 0; left--) await frame()
-    while (document.querySelector('.hf-older') !== null) await frame()
   })
+  await page.locator('.hf-older').waitFor({ state: 'detached' })
+}
 
 /** From the end to the top and back, a screen and a half at a time. */
 const sweep = (page: Page): Promise<void> =>

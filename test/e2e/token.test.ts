@@ -36,7 +36,7 @@ describe.skipIf(!hasBrowser)('a server that wants a token', () => {
 
     // It is kept for this tab, and goes with every request: sending, following, reloading.
     const chat = await chatIn(page, app.server.url)
-    await chat.ask('Stock ACME')
+    await chat.sendMessage('Stock ACME')
     await chat.ended()
     await page.reload()
     await chat.ended()

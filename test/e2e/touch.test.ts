@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser)('a chat under a finger', () => {
 
   it('[UX2] shows the actions of each message, with names for those who do not see the icons', async () => {
     const chat = await openChat(app.browser, app.server.url, phone)
-    await chat.ask('Stock ACME')
+    await chat.sendMessage('Stock ACME')
     await chat.ended()
     const actions = chat.page.locator('.hf-message-actions')
     for (const [index, names] of [
@@ -98,7 +98,7 @@ describe.skipIf(!hasBrowser)('a chat under a finger', () => {
         const { top, bottom } = element.getBoundingClientRect()
         return list !== undefined && top >= list.top && bottom <= list.bottom
       })
-    await chat.ask('What is the weather in Paris?')
+    await chat.sendMessage('What is the weather in Paris?')
     await chat.ended()
     await page.locator('.card-weather, .hf-card').first().waitFor()
     // At the end, from where the list follows whatever grows.
@@ -120,7 +120,7 @@ describe.skipIf(!hasBrowser)('a chat under a finger', () => {
   it('folds a long message of a person, opens it in place, and prints all of it', async () => {
     const chat = await openChat(app.browser, app.server.url, phone)
     const { page } = chat
-    await chat.ask('Words of a long message. '.repeat(200))
+    await chat.sendMessage('Words of a long message. '.repeat(200))
     await chat.ended()
     const text = page.locator('.hf-user-text')
     const heightOf = () => text.evaluate((it) => it.clientHeight)

@@ -12,7 +12,7 @@ describe.skipIf(!hasBrowser)('a chat when things go wrong', () => {
 
   it('[CR1] [CR5] [AG8] finishes by itself when the server is killed in mid-answer and comes back, and says nothing twice', async () => {
     const chat = await openChat(app.browser, app.server.url)
-    await chat.ask('Write a long answer')
+    await chat.sendMessage('Write a long answer')
     await chat.page.getByRole('heading', { name: 'About folds' }).waitFor()
     await app.server.kill()
     await chat.page.getByText('Reconnecting…').waitFor()
@@ -28,7 +28,7 @@ describe.skipIf(!hasBrowser)('a chat when things go wrong', () => {
 
   it('[CR3] [CR4] asks what became of a charge that was cut off, and charges once', async () => {
     const chat = await openChat(app.browser, app.server.url)
-    await chat.ask('Charge card')
+    await chat.sendMessage('Charge card')
     await chat.widget.getByText('Charge card…').waitFor()
     await expect.poll(() => charges(app.server).length).toBe(1)
     await app.server.kill()
@@ -48,14 +48,14 @@ describe.skipIf(!hasBrowser)('a chat when things go wrong', () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
     const before = charges(app.server).length
-    await chat.ask('Charge card')
+    await chat.sendMessage('Charge card')
     await expect.poll(() => charges(app.server).length).toBe(before + 1)
     await app.server.kill()
     await app.server.restart()
     await page.locator('.hf-unknown').waitFor()
     // A message that cannot be sent has skipped nothing.
     await page.route('**/api/chat', (route) => route.abort())
-    await chat.ask('Stock ACME')
+    await chat.sendMessage('Stock ACME')
     await page.getByText('Not sent.').waitFor()
     expect(await page.getByRole('button', { name: 'It worked' }).count()).toBe(1)
     await page.unroute('**/api/chat')
@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser)('a chat when things go wrong', () => {
   it('[CR3] asks again when the second try is cut off too', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const before = charges(app.server).length
-    await chat.ask('Charge card')
+    await chat.sendMessage('Charge card')
     await expect.poll(() => charges(app.server).length).toBe(before + 1)
     await app.server.kill()
     await app.server.restart()
@@ -87,7 +87,7 @@ describe.skipIf(!hasBrowser)('a chat when things go wrong', () => {
 
   it('[RS1] [RS2] goes on after the network was away, and says so meanwhile', async () => {
     const chat = await openChat(app.browser, app.server.url)
-    await chat.ask('Write a long answer')
+    await chat.sendMessage('Write a long answer')
     await chat.page.getByRole('heading', { name: 'About facts' }).waitFor()
     await chat.page.context().setOffline(true)
     await chat.page.getByText('You are offline').waitFor()
@@ -102,7 +102,7 @@ describe.skipIf(!hasBrowser)('a chat when things go wrong', () => {
   it('says that a conversation is not there, or is there no more, and takes nothing to send', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
-    await chat.ask('Stock ACME')
+    await chat.sendMessage('Stock ACME')
     await chat.ended()
     const id = new URL(page.url()).pathname.split('/').at(-1)
     await fetch(`${app.server.url}/api/threads/${id}`, { method: 'DELETE' })
@@ -119,10 +119,10 @@ describe.skipIf(!hasBrowser)('a chat when things go wrong', () => {
 
   it('[LG6] keeps a message that could not be sent through a reload, and sends it once', async () => {
     const chat = await openChat(app.browser, app.server.url)
-    await chat.ask('Stock ACME')
+    await chat.sendMessage('Stock ACME')
     await chat.ended()
     await chat.page.route('**/api/chat', (route) => route.abort())
-    await chat.ask('Stock HOLD')
+    await chat.sendMessage('Stock HOLD')
     await chat.page.getByText('Not sent.').waitFor()
     await chat.page.unroute('**/api/chat')
     await chat.page.reload()
@@ -141,7 +141,7 @@ describe.skipIf(!hasBrowser)('a chat when things go wrong', () => {
     await page.route('**/api/chat', async (route) => {
       if (!isHeld) await route.continue()
     })
-    await chat.ask('Stock ACME')
+    await chat.sendMessage('Stock ACME')
     await page.locator('[data-pending=sending]').waitFor()
     isHeld = false
     await page.reload()
@@ -166,11 +166,11 @@ describe.skipIf(!hasBrowser)('a chat when things go wrong', () => {
 
   it('[RS1] [CD1] shows the same after a visit to another thread in mid-answer', async () => {
     const chat = await openChat(app.browser, app.server.url)
-    await chat.ask('Stock ACME')
+    await chat.sendMessage('Stock ACME')
     await chat.ended()
     const first = chat.page.url()
     await chat.page.getByRole('button', { name: 'New chat' }).click()
-    await chat.ask('Write a long answer')
+    await chat.sendMessage('Write a long answer')
     await chat.page.getByRole('heading', { name: 'About facts' }).waitFor()
     const second = chat.page.url()
     await chat.page.locator(`a[href="${new URL(first).pathname}"]`).click()

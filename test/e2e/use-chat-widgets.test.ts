@@ -17,11 +17,11 @@ describe.skipIf(!hasBrowser)('the widgets over the messages of useChat', () => {
 
   it('[RS3] [CD1] [CO3] show its tools while they stream, and the same after a reload', async () => {
     const chat = await openChat(app.browser, `${app.server.url}/streams?new`, { built })
-    await chat.ask('Search my notes for coffee')
+    await chat.sendMessage('Search my notes for coffee')
     await chat.ended()
     // A message of useChat does not say when its tools ran, so nor do the widgets.
     expect(await chat.widget.textContent()).toBe('Used 3 tools')
-    await chat.ask('weather in Paris')
+    await chat.sendMessage('weather in Paris')
     await chat.ended(2)
     expect(await chat.page.locator('.city-card').textContent()).toBe('Paris')
     await chat.widget.first().click()
@@ -40,7 +40,7 @@ describe.skipIf(!hasBrowser)('the widgets over the messages of useChat', () => {
 
   it('[RS3] carry on with a turn that a reload broke into', async () => {
     const chat = await openChat(app.browser, `${app.server.url}/broken-into?new`, { built })
-    await chat.ask('Slow tool 2')
+    await chat.sendMessage('Slow tool 2')
     await chat.widget.getByText('Slow tool…').waitFor()
     await chat.page.goto(`${app.server.url}/broken-into`)
     await chat.widget.getByText('Slow tool…').waitFor()
@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser)('the widgets over the messages of useChat', () => {
   it('[AP4] [CD3] take an answer to each approval, and show arguments that cannot be edited', async () => {
     const chat = await openChat(app.browser, `${app.server.url}/asks?new`, { built })
     const { page } = chat
-    await chat.ask('Delete notes Travel and Ideas')
+    await chat.sendMessage('Delete notes Travel and Ideas')
     const forms = page.locator('.hf-approval')
     await forms.nth(1).waitFor()
     expect(await forms.first().getByLabel('title').isDisabled()).toBe(true)

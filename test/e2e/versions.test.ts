@@ -11,7 +11,7 @@ describe.skipIf(!hasBrowser)('going back, in a browser', () => {
   it('[VR1] an edited message is switched back by keyboard, without a reload, in both tabs, by a link too', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
-    await chat.ask('Weather in Paris')
+    await chat.sendMessage('Weather in Paris')
     await chat.ended()
     await page.waitForURL(/\/t\//)
     const second = await chatIn(await page.context().newPage(), page.url())
@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)('going back, in a browser', () => {
   it('[VR3] says in plain words what going back does not undo', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
-    await chat.ask('Charge card')
+    await chat.sendMessage('Charge card')
     await chat.ended()
     await page.getByRole('button', { name: 'Regenerate' }).click()
     await page.getByText('2 / 2').waitFor()
@@ -70,9 +70,9 @@ describe.skipIf(!hasBrowser)('going back, in a browser', () => {
   it('[VR4] a fork opens and says where it came from', async () => {
     const chat = await openChat(app.browser, app.server.url)
     const { page } = chat
-    await chat.ask('Stock ACME')
+    await chat.sendMessage('Stock ACME')
     await chat.ended()
-    await chat.ask('Weather in Paris')
+    await chat.sendMessage('Weather in Paris')
     await chat.ended(2)
     await page.waitForURL(/\/t\//)
     const from = page.url()
@@ -81,7 +81,7 @@ describe.skipIf(!hasBrowser)('going back, in a browser', () => {
     await page.waitForURL((url) => url.href !== from)
     await page.getByText('Forked from another chat').waitFor()
     expect(await page.locator('.hf-turn').count()).toBe(1)
-    await chat.ask('Time in Oslo')
+    await chat.sendMessage('Time in Oslo')
     await chat.ended(2)
     await page.getByText('Forked from another chat').click()
     await page.waitForURL((url) => url.href.startsWith(from))

@@ -6,7 +6,7 @@ export function watchFrames(): void {
   const framesSeen = { longestBlankMs: 0, frames: 0 }
   Object.assign(globalThis, { framesSeen })
   let blankSince: number | null = null
-  const look = (now: number) => {
+  const measureFrame = (now: number) => {
     framesSeen.frames++
     const scroll = document.querySelector('.hf-scroll')?.getBoundingClientRect()
     const isBlank =
@@ -20,7 +20,7 @@ export function watchFrames(): void {
     if (blankSince !== null) {
       framesSeen.longestBlankMs = Math.max(framesSeen.longestBlankMs, now - blankSince)
     }
-    requestAnimationFrame(look)
+    requestAnimationFrame(measureFrame)
   }
-  requestAnimationFrame(look)
+  requestAnimationFrame(measureFrame)
 }

@@ -15,7 +15,7 @@ export function watchPage(): void {
   const answers = new WeakSet<Element>()
   const states = new Map<string, string>()
 
-  const look = () => {
+  const compare = () => {
     for (const element of document.querySelectorAll('[data-role=answer], [data-role=draft]')) {
       const text = element.textContent
       const before = texts.get(element) ?? ''
@@ -38,7 +38,7 @@ export function watchPage(): void {
       states.set(id, now)
     }
   }
-  new MutationObserver(look).observe(document, {
+  new MutationObserver(compare).observe(document, {
     subtree: true,
     childList: true,
     characterData: true,

@@ -16,7 +16,7 @@ describe.skipIf(!hasBrowser)('the weather card', () => {
   it('[CD2] says that its data is made up, unless a service is configured: then where it is from', async () => {
     const demo = await startAppServer({ delayMs: 0, env: { HOLDFAST_WEATHER_URL: '' } })
     const made = await openChat(browser, demo.url)
-    await made.ask('weather in Paris')
+    await made.sendMessage('weather in Paris')
     await made.ended()
     await made.page.locator('.card-weather').getByText('Demo data, not real').waitFor()
     expect(await made.answers.textContent()).toContain('(demo data)')
@@ -26,7 +26,7 @@ describe.skipIf(!hasBrowser)('the weather card', () => {
     const service = await startWeatherServer()
     const live = await startAppServer({ delayMs: 0, env: { HOLDFAST_WEATHER_URL: service.url } })
     const chat = await openChat(browser, live.url)
-    await chat.ask('weather in Paris')
+    await chat.sendMessage('weather in Paris')
     await chat.ended()
     const card = chat.page.locator('.card-weather')
     const { host } = new URL(service.url)
@@ -37,7 +37,7 @@ describe.skipIf(!hasBrowser)('the weather card', () => {
     )
     expect(await chat.faults()).toEqual([])
 
-    await chat.ask('weather in Atlantis')
+    await chat.sendMessage('weather in Atlantis')
     await chat.ended(2)
     await chat.page.locator('[data-call-state=failed]', { hasText: 'Atlantis' }).waitFor()
     await chat.close()

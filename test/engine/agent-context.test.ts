@@ -113,8 +113,8 @@ describe('what runs for a turn', () => {
       },
       toolsContext: { typed: { key: 'k', secret: 's' }, named: 7 },
     })
-    const { ask } = await createFixture(callOnce, { agent, toolConcurrency: 1 })
-    expect(statesOf(await ask('hi'))).toEqual(['succeeded', 'succeeded', 'succeeded'])
+    const { runTurn } = await createFixture(callOnce, { agent, toolConcurrency: 1 })
+    expect(statesOf(await runTurn('hi'))).toEqual(['succeeded', 'succeeded', 'succeeded'])
     expect(contexts).toEqual([{ key: 'k', unit: 'metric' }, 7, { of: 'agent' }])
   })
 
@@ -138,8 +138,8 @@ describe('what runs for a turn', () => {
       tools: { echo: needy(() => ran++), other: needy(() => ran++) },
       toolsContext: given,
     }
-    const { ask, log } = await createFixture(callOnce, { agent })
-    const [failed] = callsOf(await ask('hi'))
+    const { runTurn, log } = await createFixture(callOnce, { agent })
+    const [failed] = callsOf(await runTurn('hi'))
     expect(failed).toMatchObject({ state: 'failed', cause: 'tool-error' })
     const reason = 'The context of the tool "echo" does not match its "contextSchema": '
     const told = log.find(({ type }) => type === 'failed')
@@ -168,8 +168,8 @@ describe('what runs for a turn', () => {
         },
       },
     })
-    const { ask } = await createFixture(callOnce, { agent })
-    const [done] = callsOf(await ask('hi'))
+    const { runTurn } = await createFixture(callOnce, { agent })
+    const [done] = callsOf(await runTurn('hi'))
     expect(done?.state).toBe('succeeded')
     const key = `thread-1/${String(done?.id)}`
     expect(told).toEqual([{ limit: 3 }, 'ann', 'ann', 'owner', key])
@@ -194,8 +194,8 @@ describe('what runs for a turn', () => {
       execute: (_, { context }: CallScope<{ user: string }>) => context.user,
     })
     const agent = defineAgent({ model, context: { user: 'ann' }, tools: { echo } })
-    const { ask } = await createFixture(callOnce, { agent })
-    await ask('hi')
+    const { runTurn } = await createFixture(callOnce, { agent })
+    await runTurn('hi')
     expect(sent).toEqual(['For ann.', 'For ann.'])
   })
 })

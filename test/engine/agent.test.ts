@@ -14,25 +14,25 @@ import { z } from 'zod'
 import { createScriptedClock } from '../support/scripted-clock.ts'
 import { call, createFixture, echo, gate, type Script, statesOf, textOf } from './fixture.ts'
 
-const say: Script = () => [{ text: 'Done.' }]
+const textOnly: Script = () => [{ text: 'Done.' }]
 /** Calls `echo` in its first step, and is done in its second. */
 const callOnce: Script = ({ index }) => (index === 0 ? [call(1)] : [{ text: 'Done.' }])
 
 const withAgent = (agent: AgentOption, options: Partial<HoldfastOptions> = {}) =>
-  createFixture(say, { ...options, agent })
+  createFixture(textOnly, { ...options, agent })
 
 describe('an agent that is a function', () => {
   it('[AG1] is asked for each turn with whose turn it is, and answers with its own model', async () => {
     const scopes: TurnScope[] = []
     const asked: string[] = []
-    const { ask, threadId } = await withAgent(async (scope) => {
+    const { runTurn, threadId } = await withAgent(async (scope) => {
       scopes.push(scope)
       const model = scriptedModel(() => [{ text: `Hello ${scope.ownerId}.` }], {
         onCall: ({ prompt }) => asked.push(String(prompt[0]?.content)),
       })
       return { model, instructions: `Of ${scope.ownerId}.` }
     })
-    const turn = await ask('hi')
+    const turn = await runTurn('hi')
     expect(textOf(turn)).toEqual(['Hello owner.'])
     expect(asked).toEqual(['Of owner.'])
     const scope = { ownerId: 'owner', threadId, turnId: turn.id, choices: undefined }
@@ -42,11 +42,11 @@ describe('an agent that is a function', () => {
   it('[AG1 AP5] is asked again when the turn goes on after a decision, and on continue', async () => {
     const reasons: string[] = []
     const model = scriptedModel(callOnce)
-    const { ask, holdfast, threadId, last } = await withAgent(({ reason }) => {
+    const { runTurn, holdfast, threadId, last } = await withAgent(({ reason }) => {
       reasons.push(reason)
       return { model, tools: { echo }, policies: { echo: { approval: 'always' } } }
     })
-    const [waiting] = callsOf(await ask('hi'))
+    const [waiting] = callsOf(await runTurn('hi'))
     const decisions = [{ callId: waiting!.id, decision: 'accept' as const }]
     expect(await holdfast.decide({ threadId, by: 'me', decisions })).toEqual([{ kind: 'accepted' }])
     await holdfast.settled()
@@ -55,7 +55,7 @@ describe('an agent that is a function', () => {
 
   it('[AG1] gives the settings of the call flat, as streamText has them', async () => {
     const sent: unknown[] = []
-    const inner = scriptedModel(say) as Exclude<LanguageModel, string>
+    const inner = scriptedModel(textOnly) as Exclude<LanguageModel, string>
     const model = {
       ...inner,
       doStream: (options: never) => {
@@ -63,13 +63,13 @@ describe('an agent that is a function', () => {
         return inner.doStream(options) as never
       },
     } as Agent['model']
-    const { ask } = await withAgent(() => ({ model, temperature: 0.2, maxOutputTokens: 7 }))
-    await ask('hi')
+    const { runTurn } = await withAgent(() => ({ model, temperature: 0.2, maxOutputTokens: 7 }))
+    await runTurn('hi')
     expect(sent).toEqual([expect.objectContaining({ temperature: 0.2, maxOutputTokens: 7 })])
   })
 })
 
-const model = scriptedModel(say)
+const model = scriptedModel(textOnly)
 const nonsense: readonly (readonly [string, () => unknown, string])[] = [
   ['throws', () => thrown(new Error('no such user')), 'no such user'],
   ['throws later', () => Promise.reject(new Error('the users are away')), 'the users are away'],
@@ -85,10 +85,10 @@ const nonsense: readonly (readonly [string, () => unknown, string])[] = [
 describe('an agent that cannot be had', () => {
   it.each(nonsense)('[AG1] %s: the turn fails, and can be continued', async (_, agent, why) => {
     let isMended = false
-    const { ask, log, holdfast, threadId, last, messages } = await withAgent(() =>
+    const { runTurn, log, holdfast, threadId, last, messages } = await withAgent(() =>
       isMended ? { model } : (agent() as Agent),
     )
-    const turn = await ask('hi')
+    const turn = await runTurn('hi')
     const message = `This answer could not be prepared. (error ${turn.id.slice(-8)})`
     const error = { code: 'agent-failed', message }
     expect(turn.progress).toMatchObject({ status: 'ended', ending: { kind: 'failed', error } })
@@ -112,7 +112,7 @@ describe('an agent that cannot be had', () => {
       return never
     }
     const options = { agent, agentTimeoutMs: 500, clock }
-    const { say: send, holdfast, last, threadId } = await createFixture(say, options)
+    const { send, holdfast, last, threadId } = await createFixture(textOnly, options)
     await send('hi')
     await asked.opened
     await clock.advance(500)
@@ -125,8 +125,8 @@ describe('an agent that cannot be had', () => {
 
   it('[AG1] is not waited for by a stop that comes in the moment before it is asked', async () => {
     const store = memory()
-    const { ask } = await withAgent(() => thrown(new Error('away')), { store })
-    await ask('hi')
+    const { runTurn } = await withAgent(() => thrown(new Error('away')), { store })
+    await runTurn('hi')
     const begun = gate()
     const goOn = gate()
     // Defaults of a turn that was stored without choices: read when its run begins, before the agent is asked.
@@ -142,7 +142,12 @@ describe('an agent that cannot be had', () => {
     }
     // A clock that stands still: whoever waits for `agentTimeoutMs` waits for ever.
     const clock = createScriptedClock()
-    const { holdfast, last, threadId } = await createFixture(say, { store, agent, choices, clock })
+    const { holdfast, last, threadId } = await createFixture(textOnly, {
+      store,
+      agent,
+      choices,
+      clock,
+    })
     expect(await holdfast.continue(threadId)).toMatchObject({ kind: 'continued' })
     await begun.opened
     const stopped = holdfast.stop(threadId)
@@ -154,23 +159,23 @@ describe('an agent that cannot be had', () => {
     expect(asked).toBe(0)
   })
 
-  it('[AG1 HT6] is told to clients in the words of errorText', async () => {
-    const { ask } = await withAgent(() => thrown(new Error('secret')), {
+  it('[AG1 HT6] is shown to clients in the words of errorText', async () => {
+    const { runTurn } = await withAgent(() => thrown(new Error('secret')), {
       errorText: (_, { source, message }) => `${source}: ${message}`,
     })
-    expect((await ask('hi')).progress).toMatchObject({
+    expect((await runTurn('hi')).progress).toMatchObject({
       ending: { error: { message: 'agent: secret' } },
     })
   })
 
-  it('[AG1 AP2] takes nothing back: a decision is stored, and the call is told to have been broken off', async () => {
+  it('[AG1 AP2] takes nothing back: a decision is stored, and the call is shown as broken off', async () => {
     let isAway = false
     const scripted = scriptedModel(callOnce)
-    const { ask, holdfast, threadId, last } = await withAgent(() => {
+    const { runTurn, holdfast, threadId, last } = await withAgent(() => {
       if (isAway) throw new Error('away')
       return { model: scripted, tools: { echo }, policies: { echo: { approval: 'always' } } }
     })
-    const [waiting] = callsOf(await ask('hi'))
+    const [waiting] = callsOf(await runTurn('hi'))
     isAway = true
     const decision = { callId: waiting!.id, decision: 'accept' as const }
     const edited = { ...decision, args: { value: 2 } }
@@ -201,12 +206,12 @@ describe('tools of an agent', () => {
       tool({ inputSchema: z.object({ value: z.unknown() }), execute: () => ran.push(who) })
     let offered: Agent['tools'] = { echo: named('old'), other: named('other') }
     const scripted = scriptedModel(callOnce)
-    const { ask, holdfast, threadId, last } = await withAgent(() => ({
+    const { runTurn, holdfast, threadId, last } = await withAgent(() => ({
       model: scripted,
       tools: offered ?? {},
       toolApproval: () => 'user-approval',
     }))
-    const [waiting] = callsOf(await ask('hi'))
+    const [waiting] = callsOf(await runTurn('hi'))
     offered = { other: named('other') }
     const decisions = [{ callId: waiting!.id, decision: 'accept' as const }]
     await holdfast.decide({ threadId, by: 'me', decisions })
@@ -222,7 +227,7 @@ describe('tools of an agent', () => {
       index === 0 ? [{ call: 'ask_user', input: {} }, call(1)] : [{ text: 'Done.' }],
     )
     const store = memory()
-    const { ask, holdfast, threadId, last } = await withAgent(
+    const { runTurn, holdfast, threadId, last } = await withAgent(
       () => ({
         model: scripted,
         tools: { echo, ask_user },
@@ -230,7 +235,7 @@ describe('tools of an agent', () => {
       }),
       { store },
     )
-    const [client, server] = [...callsOf(await ask('hi'))].map(({ id }) => id)
+    const [client, server] = [...callsOf(await runTurn('hi'))].map(({ id }) => id)
     const accept = async (callId: typeof client) => {
       const decisions = [{ callId: callId!, decision: 'accept' as const }]
       await holdfast.decide({ threadId, by: 'me', decisions })

@@ -10,16 +10,16 @@ const remove = tool({
   inputSchema: z.object({ title: z.string() }),
   execute: ({ title }) => ({ deleted: deleted.push(title), title }),
 })
-const asks = (...titles: readonly string[]) =>
+const removeCalls = (...titles: readonly string[]) =>
   titles.map((title) => ({ call: 'remove', input: { title } }))
 
 async function waiting(...titles: readonly string[]): Promise<Fixture & { ids: CallId[] }> {
   deleted.length = 0
   const fixture = await createFixture(
-    ({ index }) => (index === 0 ? asks(...titles) : [{ text: 'Done.' }]),
+    ({ index }) => (index === 0 ? removeCalls(...titles) : [{ text: 'Done.' }]),
     { tools: tools({ remove }), policies: { remove: { approval: 'always' } } },
   )
-  const turn = await fixture.ask('delete them')
+  const turn = await fixture.runTurn('delete them')
   return { ...fixture, ids: [...callsOf(turn)].map(({ id }) => id) }
 }
 
@@ -37,10 +37,10 @@ const decide = (
 describe('an approval', () => {
   it('[AP1] waits, stored, while the other calls of the step run', async () => {
     const fixture = await createFixture(
-      () => [...asks('A'), { call: 'echo', input: { value: 1 } }],
+      () => [...removeCalls('A'), { call: 'echo', input: { value: 1 } }],
       { tools: tools({ remove }), policies: { remove: { approval: 'always' } } },
     )
-    const turn = await fixture.ask('go')
+    const turn = await fixture.runTurn('go')
     expect(turn.progress).toEqual({ status: 'waiting', waitingFor: 'approval' })
     expect([...callsOf(turn)].map(({ state }) => state)).toEqual(['awaiting-approval', 'succeeded'])
     // Nobody holds the thread while it waits.
@@ -50,10 +50,10 @@ describe('an approval', () => {
   it('[AP1] is asked for always, never, or by a function of the arguments, ours or the SDK’s', async () => {
     const run = async (options: Parameters<typeof createFixture>[1]) => {
       const fixture = await createFixture(
-        ({ index }) => (index === 0 ? asks('small', 'BIG') : [{ text: 'ok' }]),
+        ({ index }) => (index === 0 ? removeCalls('small', 'BIG') : [{ text: 'ok' }]),
         { tools: { remove }, ...options },
       )
-      return [...callsOf(await fixture.ask('go'))].map(({ state }) => state)
+      return [...callsOf(await fixture.runTurn('go'))].map(({ state }) => state)
     }
     const isBig = (input: unknown) => (input as { title: string }).title === 'BIG'
     const both = ['awaiting-approval', 'awaiting-approval']
@@ -79,13 +79,15 @@ describe('an approval', () => {
 
   it('[AP5] is answered when it is stored, before the turn goes on', async () => {
     const order: string[] = []
-    const model = scriptedModel(({ index }) => (index === 0 ? asks('A') : [{ text: 'Done.' }]))
+    const model = scriptedModel(({ index }) =>
+      index === 0 ? removeCalls('A') : [{ text: 'Done.' }],
+    )
     const agent = ({ reason }: { readonly reason: string }) => {
       order.push(reason)
       return { model, tools: { remove }, policies: { remove: { approval: 'always' } } } as const
     }
     const fixture = await createFixture(() => [], { agent })
-    const [call] = [...callsOf(await fixture.ask('go'))]
+    const [call] = [...callsOf(await fixture.runTurn('go'))]
     await decide(fixture, call?.id, 'accept')
     order.push('answered')
     await fixture.holdfast.settled()
@@ -136,7 +138,7 @@ describe('an approval', () => {
     expect(told).not.toContain('"A"')
   })
 
-  it('[AP4 AP7] tells the model of a rejection and its reason, and keeps who, when, what and why', async () => {
+  it('[AP4 AP7] shows the model a rejection and its reason, and keeps who, when, what and why', async () => {
     const fixture = await waiting('A')
     await decide(fixture, fixture.ids[0], 'reject', { feedback: 'I still need it' })
     await fixture.holdfast.settled()
@@ -197,7 +199,7 @@ describe('an approval', () => {
 
   it('[AP8] is denied as superseded by a new message, which is stored and answered', async () => {
     const fixture = await waiting('A', 'B')
-    const next = await fixture.ask('never mind')
+    const next = await fixture.runTurn('never mind')
     expect(next.progress).toMatchObject({ ending: { kind: 'completed' } })
     const [, old] = await fixture.messages()
     expect(old?.role === 'assistant' && [...callsOf(old)]).toMatchObject([
@@ -220,7 +222,7 @@ describe('an approval', () => {
       ({ index }) => (index === 0 ? [{ call: 'echo', input: { value: 1 } }] : [{ text: 'ok' }]),
       { tools: tools() },
     )
-    const [call] = callsOf(await free.ask('go'))
+    const [call] = callsOf(await free.runTurn('go'))
     expect(await decide(free, call?.id, 'accept')).toEqual({
       kind: 'not-waiting',
       state: 'succeeded',
@@ -257,10 +259,11 @@ describe('an approval', () => {
       },
     })
     const fixture = await createFixture(
-      ({ index }) => (index === 0 ? [...asks('A'), { call: 'slow', input: {} }] : [{ text: 'ok' }]),
+      ({ index }) =>
+        index === 0 ? [...removeCalls('A'), { call: 'slow', input: {} }] : [{ text: 'ok' }],
       { tools: { remove, slow }, policies: { remove: { approval: 'always' } } },
     )
-    await fixture.say('go')
+    await fixture.send('go')
     await begun.opened
     const [waitingCall] = callsOf(await fixture.last())
     expect(await decide(fixture, waitingCall?.id, 'accept')).toEqual({ kind: 'accepted' })

@@ -10,7 +10,7 @@ import {
 import { describe, expect, it } from 'vitest'
 import { createHub } from '../../src/engine/follow/hub.ts'
 import { appendEvents } from '../../src/testing/store-rules/append-events.ts'
-import { say } from '../../src/testing/store-rules/thread-script.ts'
+import { messageAdded } from '../../src/testing/store-rules/thread-script.ts'
 import { createFixture, tools } from './fixture.ts'
 
 const threadId = parseThreadId('long')
@@ -19,13 +19,16 @@ async function createLongThread(messages: number, length: number): Promise<Store
   const store = memory()
   await store.createThread({ id: threadId, ownerId: parseOwnerId('ana'), title: '', at: 1 })
   for (let index = 0; index < messages; index++) {
-    const events = [say('x'.repeat(length), parseMessageId(`m${index}`))]
+    const events = [messageAdded('x'.repeat(length), parseMessageId(`m${index}`))]
     await appendEvents(store, { threadId, events })
   }
   return store
 }
 
-async function take(frames: AsyncGenerator<Frame, void>, upTo: number): Promise<readonly Frame[]> {
+async function readFrames(
+  frames: AsyncGenerator<Frame, void>,
+  upTo: number,
+): Promise<readonly Frame[]> {
   const taken: Frame[] = []
   for (;;) {
     const { value } = await frames.next()
@@ -42,7 +45,7 @@ describe('a follower who is far behind', () => {
   ])('[RS2] %s gets all of it though nothing more happens', async (_, messages, length) => {
     const hub = createHub(await createLongThread(messages, length))
     const leave = new AbortController()
-    const frames = await take(hub.follow(threadId, 0, leave.signal), messages)
+    const frames = await readFrames(hub.follow(threadId, 0, leave.signal), messages)
     expect(frames.length).toBeGreaterThan(2)
     expect(frames.flatMap(({ changes }) => changes.map(({ seq }) => seq))).toEqual(
       Array.from({ length: messages }, (__, index) => index + 1),
@@ -63,7 +66,7 @@ describe('a follower who is far behind', () => {
     })
     const leave = new AbortController()
     const [mine = [], ...others] = await Promise.all(
-      Array.from({ length: 50 }, () => take(hub.follow(threadId, 0, leave.signal), 40)),
+      Array.from({ length: 50 }, () => readFrames(hub.follow(threadId, 0, leave.signal), 40)),
     )
     for (const { changes } of mine) expect(JSON.stringify(changes).length).toBeLessThan(300_000)
     for (const theirs of others) {
@@ -93,9 +96,9 @@ it('[OP7a] a second message reads who and in which state, and no large result', 
       },
     },
   )
-  await fixture.ask('first')
+  await fixture.runTurn('first')
   pages.length = 0
-  const sent = await fixture.say('second')
+  const sent = await fixture.send('second')
   expect(sent.kind).toBe('started')
   expect(pages[0]).toMatchObject({ results: 'lazy' })
   await fixture.holdfast.settled()

@@ -21,21 +21,21 @@ async function waitAt(name: 'remove' | 'ask') {
           ],
     { tools, policies: { remove: { approval: 'always' } } },
   )
-  const turn = await fixture.ask('go')
+  const turn = await fixture.runTurn('go')
   const [first = '', second = ''] = [...callsOf(turn)].map(({ id }) => id)
   return { ...fixture, first, second }
 }
 
 function warnings(): string[] {
-  const heard: string[] = []
+  const printed: string[] = []
   process.on('warning', ({ message, name }) => {
-    if (name === 'DeprecationWarning' && message.includes('Holdfast')) heard.push(message)
+    if (name === 'DeprecationWarning' && message.includes('Holdfast')) printed.push(message)
   })
-  return heard
+  return printed
 }
 
 it('[OP5] calls are named `toolCallId`; `callId` works too, with one warning per process', async () => {
-  const heard = warnings()
+  const printed = warnings()
   const deciding = await waitAt('remove')
   const { threadId } = deciding
   expect(
@@ -70,7 +70,7 @@ it('[OP5] calls are named `toolCallId`; `callId` works too, with one warning per
   }
   // Node gives warnings out when the work at hand is done.
   await new Promise(setImmediate)
-  expect(heard.toSorted()).toEqual([
+  expect(printed.toSorted()).toEqual([
     '`callId` of decide is removed in Holdfast 1.0: use `toolCallId`, as in the AI SDK.',
     '`rename` is removed in Holdfast 1.0: use `threads.update(threadId, { title })`.',
   ])

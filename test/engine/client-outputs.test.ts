@@ -24,17 +24,17 @@ async function waiting() {
   )
   const { holdfast, threadId } = fixture
   onTestFinished(() => holdfast.close())
-  const turn = await fixture.ask('Where am I?')
+  const turn = await fixture.runTurn('Where am I?')
   const [call] = callsOf(turn)
   if (call === undefined) throw new Error('There is no call.')
-  const give = (value: unknown) =>
+  const addOutput = (value: unknown) =>
     holdfast.addToolOutputs(threadId, [
       {
         callId: call.id,
         outcome: { state: 'succeeded', output: { kind: 'inline', value: value as never } },
       },
     ])
-  return { ...fixture, give }
+  return { ...fixture, addOutput }
 }
 
 describe('what a client returns for a tool that it runs', () => {
@@ -45,25 +45,25 @@ describe('what a client returns for a tool that it runs', () => {
     ['null', null],
   ])('[CL2a] is refused where it does not fit the outputSchema: %s', async (_, value) => {
     const fixture = await waiting()
-    expect(await fixture.give(value)).toMatchObject([{ kind: 'invalid-result' }])
+    expect(await fixture.addOutput(value)).toMatchObject([{ kind: 'invalid-result' }])
     const turn = await fixture.last()
     expect(turn.progress).toEqual({ status: 'waiting', waitingFor: 'client' })
     // It waits as before, and takes one that fits.
-    expect(await fixture.give({ city: 'Oslo' })).toEqual([{ kind: 'added' }])
+    expect(await fixture.addOutput({ city: 'Oslo' })).toEqual([{ kind: 'added' }])
   })
 
   it('[CL2a] is stored as the schema makes it, once; what the client sent, sent again, is no news', async () => {
     const fixture = await waiting()
     asked = 0
     const sent = { city: 'Oslo', admin: true }
-    expect(await fixture.give(sent)).toEqual([{ kind: 'added' }])
+    expect(await fixture.addOutput(sent)).toEqual([{ kind: 'added' }])
     expect(asked).toBe(1)
     await fixture.holdfast.settled()
     const [call] = callsOf(await fixture.last())
     expect(call).toMatchObject({ output: { value: { city: 'Oslo', unit: 'km' } } })
-    expect(await fixture.give(sent)).toEqual([{ kind: 'repeated' }])
-    expect(await fixture.give({ city: 'Oslo', unit: 'km' })).toEqual([{ kind: 'repeated' }])
-    expect(await fixture.give({ city: 'Bergen' })).toEqual([
+    expect(await fixture.addOutput(sent)).toEqual([{ kind: 'repeated' }])
+    expect(await fixture.addOutput({ city: 'Oslo', unit: 'km' })).toEqual([{ kind: 'repeated' }])
+    expect(await fixture.addOutput({ city: 'Bergen' })).toEqual([
       { kind: 'too-late', state: 'succeeded' },
     ])
   })

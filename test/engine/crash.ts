@@ -57,7 +57,7 @@ export async function crash(
     store: first.store,
     holder: 'first',
   })
-  await fixture.say('go')
+  await fixture.send('go')
   await fixture.until(({ messages }) => {
     const turn = messages.at(-1)
     return turn?.role === 'assistant' && reached(turn)

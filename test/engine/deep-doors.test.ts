@@ -46,7 +46,9 @@ describe.each([5_000, 100_000])('%i levels', (levels) => {
     const turn = await fixture.last()
     expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
     expect([...callsOf(turn)].map(({ state }) => state)).toEqual(['succeeded', 'failed'])
-    expect((await fixture.ask('next')).progress).toMatchObject({ ending: { kind: 'completed' } })
+    expect((await fixture.runTurn('next')).progress).toMatchObject({
+      ending: { kind: 'completed' },
+    })
   })
 
   it('[CL6a] come in through the repository and through client outputs', async () => {

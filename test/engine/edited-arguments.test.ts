@@ -25,7 +25,7 @@ async function waiting(inputSchema: z.ZodType, proposed: Json): Promise<Edited> 
     ({ index }) => (index === 0 ? [{ call: 'act', input: proposed }] : [{ text: 'Done.' }]),
     { tools: { act }, policies: { act: { approval: 'always' } } },
   )
-  const [call] = callsOf(await fixture.ask('go'))
+  const [call] = callsOf(await fixture.runTurn('go'))
   const callId = parseCallId(call?.id)
   const decide = async (args: Json, by = 'ann') => {
     const decisions = [{ callId, decision: 'accept', args }] as const
@@ -42,7 +42,7 @@ const inputOf = async ({ fixture }: Edited) => {
 }
 
 describe('arguments that a person edited', () => {
-  it('[AP3] are stored, run and told to the model as the schema makes them: stripped and with defaults', async () => {
+  it('[AP3] are stored, run and shown to the model as the schema makes them: stripped and with defaults', async () => {
     const schema = z.object({ path: z.string(), mode: z.string().default('soft') })
     const edited = await waiting(schema, { path: 'a' })
     expect(await edited.decide({ path: 'b', admin: true })).toEqual({ kind: 'accepted' })
@@ -134,7 +134,7 @@ describe('arguments of a model', () => {
       ({ index }) => (index === 0 ? [{ call: 'act', input: { n: 1 } }] : [{ text: 'Fine.' }]),
       { tools: { act } },
     )
-    const turn = await fixture.ask('go')
+    const turn = await fixture.runTurn('go')
     expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
     expect([...callsOf(turn)]).toMatchObject([
       {

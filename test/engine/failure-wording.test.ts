@@ -33,7 +33,7 @@ describe('the wording of', () => {
       ({ index }) => (index === 0 ? [{ call: 'boom', input: {} }] : [{ text: 'ok' }]),
       { tools: { boom } },
     )
-    const turn = await fixture.ask('go')
+    const turn = await fixture.runTurn('go')
     expect(endingOf(turn)).toEqual({ kind: 'completed' })
     expect(promptOf(fixture)).toContain(JSON.stringify(worded).slice(1, -1))
     expect(promptOf(fixture)).not.toMatch(/\[object/)
@@ -49,7 +49,7 @@ describe('the wording of', () => {
     const fixture = await createFixture(() => [{ text: 'Hm' }, { fails }], {
       errorText: (_, where) => where.message,
     })
-    expect(endingOf(await fixture.ask('go'))).toEqual({
+    expect(endingOf(await fixture.runTurn('go'))).toEqual({
       kind: 'failed',
       error: { code: 'model-error', message },
     })
@@ -63,7 +63,7 @@ describe('the wording of', () => {
           : [{ text: 'ok' }],
       { tools: tools() },
     )
-    const [call] = callsOf(await fixture.ask('go'))
+    const [call] = callsOf(await fixture.runTurn('go'))
     expect(call).toMatchObject({ state: 'failed', cause: 'invalid-input' })
     expect(promptOf(fixture)).toContain('before the arguments of this call were complete')
     expect(promptOf(fixture)).not.toMatch(/limit/)
@@ -75,8 +75,8 @@ describe('the wording of', () => {
         index === 0 ? [{ call: 'quiz', input: { question: 'Why?' } }] : [{ text: 'ok' }],
       { tools: clientTools },
     )
-    const turn = await fixture.ask('go')
-    await fixture.ask('never mind')
+    const turn = await fixture.runTurn('go')
+    await fixture.runTurn('never mind')
     const after = await fixture.store.readMessage(fixture.threadId, turn.id)
     expect([...callsOf(after as Turn)]).toMatchObject([
       { state: 'interrupted', cause: 'superseded' },
@@ -94,7 +94,7 @@ describe('the wording of', () => {
         toolApproval: { remove: { type: 'denied', reason: 'Read only.' } },
       },
     )
-    await fixture.ask('go')
+    await fixture.runTurn('go')
     expect(promptOf(fixture)).toContain('the user was not asked')
     expect(promptOf(fixture)).toContain('The reason: Read only.')
     expect(promptOf(fixture)).not.toContain('The user declined')
@@ -102,6 +102,6 @@ describe('the wording of', () => {
 
   it('[ST3a ST6] an empty answer: no tools ran', async () => {
     const fixture = await createFixture(() => [])
-    expect(endingOf(await fixture.ask('go'))).toEqual({ kind: 'no-answer' })
+    expect(endingOf(await fixture.runTurn('go'))).toEqual({ kind: 'no-answer' })
   })
 })

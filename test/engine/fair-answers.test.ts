@@ -1,27 +1,11 @@
-import { setImmediate } from 'node:timers/promises'
 import { tool } from 'ai'
 import { callsOf, memory, type Store } from 'holdfast'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { type Clock, systemClock } from '../../src/engine/clock.ts'
+import { turnsDuring } from '../support/turns-during.ts'
 import { endlessModel, type EndlessPart } from '../support/endless-model.ts'
 import { createFixture, gate, messageId } from './fixture.ts'
-
-/** How many turns of the event loop others have had while it went on. */
-async function countTurns(work: () => Promise<unknown>): Promise<number> {
-  let turns = 0
-  const over = new AbortController()
-  const others = (async () => {
-    while (!over.signal.aborted) {
-      await setImmediate()
-      turns++
-    }
-  })()
-  await work()
-  over.abort()
-  await others
-  return turns
-}
 
 /** On which any work takes longer than a slice may, however fast the machine is. */
 function slowClock(): Clock {
@@ -52,10 +36,13 @@ it.each<[what: string, part: EndlessPart]>([
         : [{ type: 'text-delta', id: 't', delta: 'end' }, { type: 'text-end', id: 't' }, finish],
   )
   const fixture = await createFixture(() => [], { agent: { model }, clock: slowClock() })
-  const turns = await countTurns(async () => {
-    const turn = await fixture.ask('go')
-    expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
-  })
+  const { turns } = await turnsDuring(
+    async () => {
+      const turn = await fixture.runTurn('go')
+      expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
+    },
+    { msPerLook: null },
+  )
   expect(turns).toBeGreaterThan(40)
 })
 
@@ -64,14 +51,17 @@ it('[OP7 CL12] so does a loop of the host’s own', async () => {
   async function* stream() {
     for (let index = 0; index < 20_000; index++) yield 'a'
   }
-  const turns = await countTurns(async () => {
-    const recording = await fixture.holdfast.record(stream(), {
-      threadId: fixture.threadId,
-      message: { id: messageId('u'), parts: [{ type: 'text', text: 'go' }] },
-    })
-    expect(recording.kind).toBe('recording')
-    await fixture.holdfast.settled()
-  })
+  const { turns } = await turnsDuring(
+    async () => {
+      const recording = await fixture.holdfast.record(stream(), {
+        threadId: fixture.threadId,
+        message: { id: messageId('u'), parts: [{ type: 'text', text: 'go' }] },
+      })
+      expect(recording.kind).toBe('recording')
+      await fixture.holdfast.settled()
+    },
+    { msPerLook: null },
+  )
   expect((await fixture.last()).progress).toMatchObject({ ending: { kind: 'completed' } })
   expect(turns).toBeGreaterThan(40)
 })
@@ -97,13 +87,16 @@ it('[OP7 CL10] a tool whose progress never waits leaves others their turns, and 
     ({ index }) => (index === 0 ? [{ call: 'work', input: {} }] : [{ text: 'ok' }]),
     { tools: { work }, store },
   )
-  const turns = await countTurns(async () => {
-    const turn = await fixture.ask('go')
-    expect([...callsOf(turn)][0]).toMatchObject({
-      state: 'succeeded',
-      output: { kind: 'inline', value: { index: 1_999 } },
-    })
-  })
+  const { turns } = await turnsDuring(
+    async () => {
+      const turn = await fixture.runTurn('go')
+      expect([...callsOf(turn)][0]).toMatchObject({
+        state: 'succeeded',
+        output: { kind: 'inline', value: { index: 1_999 } },
+      })
+    },
+    { msPerLook: null },
+  )
   expect(turns).toBeGreaterThan(1_000)
   // Of 200 MB: what was newest when something was committed, and no more than is read with the turn.
   expect(chars).toBeLessThan(5_000_000)
@@ -124,7 +117,7 @@ it('[OP7a CL10] progress that is larger than a page shows is left out, and the r
     ({ index }) => (index === 0 ? [{ call: 'work', input: {} }] : [{ text: 'ok' }]),
     { tools: { work } },
   )
-  await fixture.say('go')
+  await fixture.send('go')
   const view = await fixture.until(({ messages }) => JSON.stringify(messages).includes('small'))
   expect(JSON.stringify(view).length).toBeLessThan(10_000)
   wait.open()

@@ -20,7 +20,7 @@ describe.each(Object.entries(stores))('feedback on %s', (_, open) => {
   it('[FK4] is in the metadata of its message, in pages and live, and is never sent to a model', async () => {
     const fixture = await createFixture(answering, { store: open() })
     const { holdfast, threadId } = fixture
-    const { id } = await fixture.ask('question')
+    const { id } = await fixture.runTurn('question')
     const view = fixture.until(({ messages }) =>
       messages.some((message) => 'feedback' in message && message.feedback !== undefined),
     )
@@ -36,7 +36,7 @@ describe.each(Object.entries(stores))('feedback on %s', (_, open) => {
     expect(page?.results[0]?.metadata).toEqual({
       feedback: [{ ...feedback, at: expect.any(String) as string }],
     })
-    await fixture.ask('and then?')
+    await fixture.runTurn('and then?')
     expect(JSON.stringify(fixture.calls.at(-1)?.prompt)).not.toContain('other way round')
     expect(JSON.stringify(await holdfast.modelMessages(threadId))).not.toContain('other way')
     await holdfast.close()
@@ -45,7 +45,7 @@ describe.each(Object.entries(stores))('feedback on %s', (_, open) => {
   it('[FK4] the last word of a person counts, the same again is nothing new, and null takes it back', async () => {
     const fixture = await createFixture(answering, { store: open() })
     const { holdfast, threadId, log } = fixture
-    const { id } = await fixture.ask('question')
+    const { id } = await fixture.runTurn('question')
     const first = await holdfast.giveFeedback(id, { by, rating: 'up' })
     const twice = await holdfast.giveFeedback(id, { by, rating: 'up' })
     expect(twice).toEqual(first)
@@ -80,7 +80,7 @@ describe.each(Object.entries(stores))('feedback on %s', (_, open) => {
   it('[FK4] is kept with a version that is hidden, with what is exported and imported, and is not copied into a fork', async () => {
     const fixture = await createFixture(answering, { store: open() })
     const { holdfast, threadId } = fixture
-    const { id } = await fixture.ask('question')
+    const { id } = await fixture.runTurn('question')
     await holdfast.regenerate({ threadId })
     await holdfast.settled()
     const comment = 'the first was better'
@@ -116,7 +116,7 @@ describe.each(Object.entries(stores))('feedback on %s', (_, open) => {
       { store: open(), tools: { slow } },
     )
     const { holdfast, threadId } = fixture
-    const sent = await fixture.say('question', 'mine')
+    const sent = await fixture.send('question', 'mine')
     const turnId = sent.kind === 'started' ? sent.turnId : ''
     const up = { by, rating: 'up' } as const
     expect(await holdfast.giveFeedback(turnId, up)).toEqual({ kind: 'run-active', turnId })
@@ -156,7 +156,7 @@ describe.each(Object.entries(stores))('feedback on %s', (_, open) => {
   it('[FK4] two who speak at once are both heard', async () => {
     const fixture = await createFixture(answering, { store: open() })
     const { holdfast } = fixture
-    const { id } = await fixture.ask('question')
+    const { id } = await fixture.runTurn('question')
     const people = ['a', 'b', 'c', 'd']
     await Promise.all(people.map((who) => holdfast.giveFeedback(id, { by: who, rating: 'up' })))
     expect((await fixture.last()).feedback?.map((each) => each.by).toSorted()).toEqual(people)

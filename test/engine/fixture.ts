@@ -27,9 +27,9 @@ export interface Fixture {
   readonly log: LifecycleEvent[]
   /** What each model call was sent. */
   readonly calls: ScriptedCall[]
-  readonly say: (text: string, id?: string) => ReturnType<Holdfast['send']>
+  readonly send: (text: string, id?: string) => ReturnType<Holdfast['send']>
   /** Sends, and waits until no run is under way. */
-  readonly ask: (text: string) => Promise<Turn>
+  readonly runTurn: (text: string) => Promise<Turn>
   readonly last: () => Promise<Turn>
   readonly messages: () => Promise<readonly Message[]>
   /** Follows until the view fits. */
@@ -66,13 +66,13 @@ export async function createFixture(
     threadId,
     log,
     calls,
-    say: (text, id = `user-${++sent}`) =>
+    send: (text, id = `user-${++sent}`) =>
       holdfast.send({
         threadId,
         message: { id: parseMessageId(id), parts: [{ type: 'text', text }] },
       }),
-    async ask(text) {
-      const result = await fixture.say(text)
+    async runTurn(text) {
+      const result = await fixture.send(text)
       if (result.kind !== 'started') throw new Error(`not started: ${result.kind}`)
       await holdfast.settled()
       return turnOf(await store.readMessage(threadId, result.turnId))

@@ -4,7 +4,7 @@ import { sqlite } from 'holdfast/sqlite'
 import { expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { temporaryFile } from '../sqlite/temporary-file.ts'
-import { finish, partModel, say } from '../support/part-model.ts'
+import { finish, partModel, textParts } from '../support/part-model.ts'
 import { createScriptedClock } from '../support/scripted-clock.ts'
 import { createFixture, gate } from './fixture.ts'
 
@@ -34,7 +34,7 @@ it('[OP4] hands a run over between two calls, to whoever looks next, though the 
   const fixture = await createFixture(chargeTimes(3), how)
   onTestFinished(() => store.close())
   const { holdfast, log } = fixture
-  await fixture.say('charge')
+  await fixture.send('charge')
   await begun.opened
   await clock.advance(50_000)
   // What is under way goes on: the run leaves after it, and begins nothing more.
@@ -73,7 +73,7 @@ it('[OP4] of several calls of one step begins no further one after its time, and
     ({ prompt }) => (prompt.at(-1)?.role === 'tool' ? [{ text: 'Done.' }] : calls),
     how,
   )
-  await fixture.say('charge')
+  await fixture.send('charge')
   await begun.opened
   await clock.advance(50_000)
   done.open()
@@ -102,7 +102,7 @@ it('[OP4] breaks off what takes longer than its grace, and says so of the call',
   })
   const how = { clock, tools: { hang }, handOverAfterMs: 50_000, handOverGraceMs: 1_000 }
   const fixture = await createFixture(() => [{ call: 'hang', input: {} }], how)
-  await fixture.say('hang')
+  await fixture.send('hang')
   await begun.opened
   await clock.advance(50_999)
   expect(fixture.holdfast.running()).toHaveLength(1)
@@ -118,7 +118,7 @@ it('[OP4] breaks off what takes longer than its grace, and says so of the call',
 it('[OP4] ends a turn though its time is over: that takes none', async () => {
   const clock = createScriptedClock()
   const [begun, answered] = [gate(), gate()]
-  const { model: slow } = partModel([...say('All said.'), finish()])
+  const { model: slow } = partModel([...textParts('All said.'), finish()])
   const model = wrapLanguageModel({
     model: slow as Exclude<typeof slow, string>,
     middleware: {
@@ -130,7 +130,7 @@ it('[OP4] ends a turn though its time is over: that takes none', async () => {
     },
   })
   const fixture = await createFixture(() => [], { model, clock, handOverAfterMs: 50_000 })
-  await fixture.say('hello')
+  await fixture.send('hello')
   await begun.opened
   await clock.advance(50_000)
   answered.open()

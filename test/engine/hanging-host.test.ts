@@ -38,12 +38,12 @@ function open(options: Hanging) {
       return new Promise<never>(() => {})
     }),
   })
-  const ask = async () => {
+  const sendUntilCalled = async () => {
     const turnId = await send(holdfast)
     await called.promise
     return async () => turnOf(await store.readMessage('thread', turnId))
   }
-  return { holdfast, ask }
+  return { holdfast, sendUntilCalled }
 }
 
 async function send(holdfast: Holdfast): Promise<MessageId> {
@@ -56,8 +56,8 @@ async function send(holdfast: Holdfast): Promise<MessageId> {
 
 describe.concurrent.each(functions)('%s that never returns', (_, options) => {
   it('[ST1] keeps nobody waiting who stops the turn', async () => {
-    const { holdfast, ask } = open(options)
-    const readTurn = await ask()
+    const { holdfast, sendUntilCalled } = open(options)
+    const readTurn = await sendUntilCalled()
     await holdfast.stop('thread')
     expect((await readTurn()).progress).toMatchObject({ ending: { kind: 'stopped' } })
     expect(holdfast.running()).toEqual([])
@@ -65,16 +65,16 @@ describe.concurrent.each(functions)('%s that never returns', (_, options) => {
   })
 
   it('[ST1 OP4] lets the server close, and the turn is left to the next one', async () => {
-    const { holdfast, ask } = open(options)
-    const readTurn = await ask()
+    const { holdfast, sendUntilCalled } = open(options)
+    const readTurn = await sendUntilCalled()
     await holdfast.close()
     expect((await readTurn()).progress.status).toBe('running')
   })
 })
 
 it('[ST1] a listener that never returns after the end of a turn keeps no server open', async () => {
-  const { holdfast, ask } = open((hang) => ({ onEnd: hang, stopWhen: () => true }))
-  const readTurn = await ask()
+  const { holdfast, sendUntilCalled } = open((hang) => ({ onEnd: hang, stopWhen: () => true }))
+  const readTurn = await sendUntilCalled()
   expect((await readTurn()).progress.status).toBe('ended')
   await holdfast.close()
 })
@@ -82,7 +82,7 @@ it('[ST1] a listener that never returns after the end of a turn keeps no server 
 it('[ST1] a function that returns after its turn was stopped begins nothing', async () => {
   const late = Promise.withResolvers<undefined>()
   const events: string[] = []
-  const { holdfast, ask } = open((hang) => ({
+  const { holdfast, sendUntilCalled } = open((hang) => ({
     prepareStep: async () => {
       void hang()
       return late.promise
@@ -95,7 +95,7 @@ it('[ST1] a function that returns after its turn was stopped begins nothing', as
     onAbort: () => void events.push('onAbort'),
     hooks: ({ type }) => void events.push(type),
   }))
-  await ask()
+  await sendUntilCalled()
   await holdfast.stop('thread')
   late.resolve(undefined)
   await holdfast.close()

@@ -16,7 +16,7 @@ import {
   begun,
   ended,
   recorded,
-  say,
+  messageAdded,
   started,
   succeeded,
   text,
@@ -53,7 +53,9 @@ async function fill(
     const id = parseMessageId(`old-${index}`)
     const words = `${index}:${'x'.repeat(chars)}`
     const events =
-      answers && index % 2 === 1 ? [started(id), ...text(words, id), ended(id)] : [say(words, id)]
+      answers && index % 2 === 1
+        ? [started(id), ...text(words, id), ended(id)]
+        : [messageAdded(words, id)]
     await appendEvents(store, { threadId, events })
   }
 }
@@ -68,10 +70,10 @@ const from = (first: number, end: number) =>
 describe('the history of a run', () => {
   it('[OP7] ends before the message that would exceed its characters, and no more than that is read', async () => {
     const { store, read, total, largest } = createMeteredStore()
-    const { threadId, ask, calls } = await createFixture(answering, { store })
+    const { threadId, runTurn, calls } = await createFixture(answering, { store })
     await fill(store, threadId, 30)
     read.length = 0
-    await ask('now')
+    await runTurn('now')
     const sent = calls[0]?.prompt
     expect(numbersIn(sent)).toEqual(from(15, 30))
     expect(JSON.stringify(sent)).toContain('now')
@@ -82,9 +84,9 @@ describe('the history of a run', () => {
   })
 
   it('[OP7 ST3] may begin with an answer, as it may at 1,000 messages', async () => {
-    const { threadId, store, ask, calls } = await createFixture(answering)
+    const { threadId, store, runTurn, calls } = await createFixture(answering)
     await fill(store, threadId, 30, { answers: true })
-    await ask('now')
+    await runTurn('now')
     const [first, second] = calls[0]?.prompt ?? []
     expect(first).toMatchObject({
       role: 'user',
@@ -94,17 +96,17 @@ describe('the history of a run', () => {
   })
 
   it('[OP7] is bounded where the request has read all of it', async () => {
-    const { threadId, store, ask, calls } = await createFixture(answering)
+    const { threadId, store, runTurn, calls } = await createFixture(answering)
     await fill(store, threadId, 1, { chars: longestHistoryChars })
-    await ask('now')
+    await runTurn('now')
     expect(calls[0]?.prompt).toMatchObject([
       { role: 'user', content: [{ type: 'text', text: 'now' }] },
     ])
   })
 
   it('[OP7] has the newest message whatever its size', async () => {
-    const { holdfast, threadId, store, ask, calls } = await createFixture(answering)
-    await ask('first')
+    const { holdfast, threadId, store, runTurn, calls } = await createFixture(answering)
+    await runTurn('first')
     await fill(store, threadId, 1, { chars: longestHistoryChars })
     const turnId = parseMessageId('old-answer')
     const events = [started(turnId), ...text('No.', turnId), ended(turnId)]
@@ -124,7 +126,7 @@ async function fillResults(store: Store, threadId: ThreadId, count: number): Pro
     const callId = parseCallId(`call-${index}`)
     const result = index % 2 === 0 ? long(index) : { rows: [long(index)] }
     const events = [
-      say(`question ${index}`, parseMessageId(`question-${index}`)),
+      messageAdded(`question ${index}`, parseMessageId(`question-${index}`)),
       ...[started(turnId), recorded(callId, { turnId }), begun(callId, turnId)],
       ...[succeeded(result, callId, turnId), ended(turnId)],
     ]
@@ -134,16 +136,16 @@ async function fillResults(store: Store, threadId: ThreadId, count: number): Pro
 const long = (index: number) => `${index}:${'x'.repeat(3_000_000)}`
 
 describe('long results in a history', () => {
-  it('[OP7 ST4b] count with what the model is sent of them, and are told by their whole length', async () => {
+  it('[OP7 ST4b] count with what the model is sent of them, and are described by their whole length', async () => {
     const seen: (readonly Message[])[] = []
-    const { threadId, store, ask, calls } = await createFixture(answering, {
+    const { threadId, store, runTurn, calls } = await createFixture(answering, {
       selectHistory(messages) {
         seen.push(messages)
         return messages
       },
     })
     await fillResults(store, threadId, 10)
-    await ask('now')
+    await runTurn('now')
     const results = (calls[0]?.prompt ?? []).filter(({ role }) => role === 'tool')
     expect(results.map(numbersIn)).toEqual(from(0, 10).map((index) => [index]))
     for (const [index, result] of results.entries()) {
@@ -164,9 +166,9 @@ describe('long results in a history', () => {
 
   it('[ST4b] are cut once however short the limit is', async () => {
     for (const maxOutputChars of [10, 1_000, 3_000_010]) {
-      const { threadId, store, ask, calls } = await createFixture(answering, { maxOutputChars })
+      const { threadId, store, runTurn, calls } = await createFixture(answering, { maxOutputChars })
       await fillResults(store, threadId, 2)
-      await ask('now')
+      await runTurn('now')
       const sent = JSON.stringify(calls[0]?.prompt)
       expect(sent.match(/\[Cut:/g)?.length ?? 0).toBe(maxOutputChars > 3_000_000 ? 1 : 2)
       expect(sent).toContain(` of ${JSON.stringify({ rows: [long(1)] }).length} characters`)

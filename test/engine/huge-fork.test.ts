@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import { tool } from 'ai'
 import { callsOf, checkStore, createHoldfast, type Holdfast, type Store } from 'holdfast'
 import { postgres } from 'holdfast/postgres'
@@ -8,6 +7,7 @@ import { describe, expect, inject, it } from 'vitest'
 import { z } from 'zod'
 import { temporaryFile } from '../sqlite/temporary-file.ts'
 import { createDatabase } from '../support/create-database.ts'
+import { turnsDuring } from '../support/turns-during.ts'
 import { turnOf } from './fixture.ts'
 
 const stores: Readonly<Record<string, () => Promise<Store>>> = {
@@ -50,19 +50,6 @@ async function writeHugeTurn(store: Store) {
   return { holdfast, fileId: url.split('/').at(-1) ?? '' }
 }
 
-/** How many turns of the event loop others have while work is done. */
-async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
-  let turns = 0
-  const over = new AbortController()
-  const working = work().finally(() => over.abort())
-  while (!over.signal.aborted) {
-    await setImmediate()
-    turns++
-  }
-  await working
-  return turns
-}
-
 async function lastTurn({ store }: Holdfast, threadId: string) {
   const query = { limit: 5, before: null, live: 'include', results: 'full' } as const
   const page = await store.readPage({ ...query, threadId })
@@ -73,15 +60,21 @@ describe.each(Object.entries(stores))('an answer of 16 MB on %s', (_, open) => {
   it('[OP7b VR4 FL2] is exported and forked value by value, and its copy has all of it, its files too', async () => {
     const store = await open()
     const { holdfast, fileId } = await writeHugeTurn(store)
-    const exported = await turnsDuring(async () => {
-      for await (const _piece of holdfast.export({ threadId: 'huge' })) continue
-    })
-    const forked = await turnsDuring(async () => {
-      const { kind } = await holdfast.threads.fork('huge', { id: 'copy' })
-      expect(kind).toBe('forked')
-    })
+    const exported = await turnsDuring(
+      async () => {
+        for await (const _piece of holdfast.export({ threadId: 'huge' })) continue
+      },
+      { msPerLook: null },
+    )
+    const forked = await turnsDuring(
+      async () => {
+        const { kind } = await holdfast.threads.fork('huge', { id: 'copy' })
+        expect(kind).toBe('forked')
+      },
+      { msPerLook: null },
+    )
     // Each read of results is at most a megabyte.
-    expect(Math.min(exported, forked)).toBeGreaterThan(15)
+    expect(Math.min(exported.turns, forked.turns)).toBeGreaterThan(15)
     const [original, copy] = [await lastTurn(holdfast, 'huge'), await lastTurn(holdfast, 'copy')]
     const values = (turn: typeof copy) => callsOf(turn).map(({ id: _id, ...call }) => call)
     expect(values(copy)).toEqual(values(original))

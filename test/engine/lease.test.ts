@@ -10,7 +10,7 @@ import { createFixture, type Fixture, gate, messageId } from './fixture.ts'
 /** A run in mid-text that would go on for a minute. */
 async function startLongRun(store: Store): Promise<Fixture> {
   const here = await createFixture(() => [{ text: 'working' }, { waitMs: 60_000 }], { store })
-  await here.say('go')
+  await here.send('go')
   await here.until(({ messages }) => {
     const turn = messages.at(-1)
     return turn?.role === 'assistant' && turn.steps[0]?.parts[0] !== undefined
@@ -36,7 +36,7 @@ describe('the lease', () => {
       ...options,
       holder: 'late',
     })
-    await late.say('go')
+    await late.send('go')
     await begun.opened
     now += 61_000
     const quick = createHoldfast({
@@ -128,7 +128,7 @@ describe('the lease', () => {
       tools: { slow },
     })
     const { threadId } = late
-    await late.say('go')
+    await late.send('go')
     await begun.opened
     const { ownerId, title } = (await store.readThread(threadId)) ?? {}
     await store.deleteThread(threadId)

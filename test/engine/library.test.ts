@@ -122,6 +122,30 @@ describe.each(Object.entries(stores))('the library on %s', (_, open) => {
     expect(await threads.get('t0')).toEqual(after)
   })
 
+  it('[OP5 PG4] takes the cursor of a page as the page has it: null is the first page; what is no text is refused', async () => {
+    const holdfast = await start(open)
+    await holdfast.send({ threadId: 't1', message: { parts: text('Hi') }, create: ana })
+    await holdfast.settled('t1')
+    const made = await holdfast.shares.create('t1')
+    if (made.kind !== 'shared') throw new Error(made.kind)
+    const shareId = made.share.id
+    const reads: readonly ((cursor?: string | null) => Promise<unknown>)[] = [
+      (cursor = null) => holdfast.messages('t1', { cursor }),
+      (cursor = null) => holdfast.threads.list({ ...ana, cursor }),
+      (cursor = null) => holdfast.search({ ...ana, q: 'hi', cursor }),
+      (cursor = null) => holdfast.shares.messages(shareId, { cursor }),
+    ]
+    const firsts = [
+      await holdfast.messages('t1'),
+      await holdfast.threads.list(ana),
+      await holdfast.search({ ...ana, q: 'hi' }),
+      await holdfast.shares.messages(shareId),
+    ]
+    expect(await Promise.all(reads.map((read) => read()))).toEqual(firsts)
+    const codes = await Promise.all(reads.map((read) => codeOf(read(5 as never))))
+    expect(codes).toEqual(reads.map(() => 'bad-cursor'))
+  })
+
   it('[OP5] reads messages in every format, page by page, and only to their owner', async () => {
     const holdfast = await start(open)
     await holdfast.send({

@@ -14,7 +14,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createFixture, type Script } from './fixture.ts'
 
-type Told = readonly [name: string, event: Readonly<Record<string, unknown>>]
+type CallbackCall = readonly [name: string, event: Readonly<Record<string, unknown>>]
 
 const names = [
   'onStart',
@@ -31,11 +31,11 @@ const names = [
 
 /** Everything that callbacks, or an integration, are told. */
 function listen() {
-  const told: Told[] = []
+  const callbackCalls: CallbackCall[] = []
   const callbacks = Object.fromEntries(
-    names.map((name) => [name, (event: Told[1]) => void told.push([name, event])]),
+    names.map((name) => [name, (event: CallbackCall[1]) => void callbackCalls.push([name, event])]),
   ) as Pick<Telemetry, (typeof names)[number]>
-  return { told, callbacks }
+  return { callbackCalls, callbacks }
 }
 
 const tools = {
@@ -77,7 +77,7 @@ async function ofSdk(callbacks: Partial<Telemetry>, model: LanguageModel): Promi
 
 async function ofHoldfast(options: Partial<HoldfastOptions>) {
   const fixture = await createFixture(script, { ...shared, tools, context, ...options })
-  return { ...fixture, turn: await fixture.ask('go') }
+  return { ...fixture, turn: await fixture.runTurn('go') }
 }
 
 /** Ids and times are each one's own. */
@@ -94,15 +94,17 @@ const plain = (value: unknown): unknown =>
     }) ?? 'null',
   )
 
-describe('what streamText tells its callbacks', () => {
-  it('[AG4] is told here too: the same, in the same order', async () => {
+describe('what streamText passes to its callbacks', () => {
+  it('[AG4] is passed here too: the same, in the same order', async () => {
     const expected = listen()
     await ofSdk(expected.callbacks, scriptedModel(script))
     const here = listen()
     await ofHoldfast(here.callbacks as Partial<HoldfastOptions>)
-    expect(here.told.map(([name]) => name)).toEqual(expected.told.map(([name]) => name))
-    for (const [index, [name, event]] of expected.told.entries()) {
-      const given = here.told[index]?.[1] ?? {}
+    expect(here.callbackCalls.map(([name]) => name)).toEqual(
+      expected.callbackCalls.map(([name]) => name),
+    )
+    for (const [index, [name, event]] of expected.callbackCalls.entries()) {
+      const given = here.callbackCalls[index]?.[1] ?? {}
       const missing = Object.keys(event).filter(
         (key) => event[key] !== undefined && !(key in given),
       )
@@ -150,11 +152,11 @@ describe('what streamText tells its callbacks', () => {
   })
 
   it('[AG4 AG5] of a model that fails and of the one that answers instead', async () => {
-    const { told, callbacks } = listen()
+    const { callbackCalls, callbacks } = listen()
     const broken = scriptedModel(() => [{ fails: new Error('No.') }], { modelId: 'broken' })
     const other = scriptedModel(() => [{ text: 'Here.' }], { modelId: 'other' })
     await ofHoldfast({ ...callbacks, model: [broken, other], maxRetries: 0 } as never)
-    expect(told.map(([name, { modelId }]) => [name, modelId])).toEqual([
+    expect(callbackCalls.map(([name, { modelId }]) => [name, modelId])).toEqual([
       ['onStart', 'broken'],
       ['onStepStart', 'broken'],
       ['onLanguageModelCallStart', 'broken'],
@@ -169,30 +171,32 @@ describe('what streamText tells its callbacks', () => {
 })
 
 describe('telemetry integrations of the SDK', () => {
-  it('[AG4] are told the same as by streamText, and nothing where they are switched off', async () => {
+  it('[AG4] receive the same as from streamText, and nothing where they are switched off', async () => {
     const expected = listen()
     await ofSdk({ telemetry: { integrations: expected.callbacks } } as never, scriptedModel(script))
     const here = listen()
     await ofHoldfast({ telemetry: { integrations: [here.callbacks], functionId: 'f' } })
-    expect(here.told.map(([name]) => name)).toEqual(expected.told.map(([name]) => name))
-    expect(here.told.every(([, { functionId }]) => functionId === 'f')).toBe(true)
-    const [id, ...others] = new Set(here.told.map(([, { callId }]) => callId))
+    expect(here.callbackCalls.map(([name]) => name)).toEqual(
+      expected.callbackCalls.map(([name]) => name),
+    )
+    expect(here.callbackCalls.every(([, { functionId }]) => functionId === 'f')).toBe(true)
+    const [id, ...others] = new Set(here.callbackCalls.map(([, { callId }]) => callId))
     expect([typeof id, others]).toEqual(['string', []])
     const off = listen()
     await ofHoldfast({ telemetry: { integrations: off.callbacks, isEnabled: false } })
-    expect(off.told).toEqual([])
+    expect(off.callbackCalls).toEqual([])
   })
 
-  it('[AG4] that are registered for all are told, unless an agent has its own', async () => {
+  it('[AG4] that are registered for all are called, unless an agent has its own', async () => {
     const all = listen()
     const own = listen()
     registerTelemetry(all.callbacks)
     try {
       await ofHoldfast({})
-      expect(all.told.at(-1)?.[0]).toBe('onEnd')
-      const before = all.told.length
+      expect(all.callbackCalls.at(-1)?.[0]).toBe('onEnd')
+      const before = all.callbackCalls.length
       await ofHoldfast({ telemetry: { integrations: own.callbacks } })
-      expect([all.told.length, own.told.length]).toEqual([before, before])
+      expect([all.callbackCalls.length, own.callbackCalls.length]).toEqual([before, before])
     } finally {
       globalThis.AI_SDK_TELEMETRY_INTEGRATIONS = undefined
     }
@@ -203,14 +207,16 @@ describe('telemetry integrations of the SDK', () => {
     await ofHoldfast({
       telemetry: { integrations: open.callbacks, includeRuntimeContext: { tenant: true } },
     })
-    expect(JSON.stringify(open.told)).not.toContain('"secret"')
-    expect(JSON.stringify(open.told)).toContain('"tenant":"t1"')
+    expect(JSON.stringify(open.callbackCalls)).not.toContain('"secret"')
+    expect(JSON.stringify(open.callbackCalls)).toContain('"tenant":"t1"')
     const hidden = listen()
     const dark = { recordInputs: false, recordOutputs: false }
     await ofHoldfast({ telemetry: { integrations: hidden.callbacks, ...dark } })
-    expect(hidden.told.map(([name]) => name)).toEqual(open.told.map(([name]) => name))
+    expect(hidden.callbackCalls.map(([name]) => name)).toEqual(
+      open.callbackCalls.map(([name]) => name),
+    )
     expect(
-      JSON.stringify(hidden.told, (_, each: unknown) =>
+      JSON.stringify(hidden.callbackCalls, (_, each: unknown) =>
         each instanceof Error ? each.message : each,
       ),
     ).not.toMatch(/Seen|saw|"it"|tripped|Be kind|Looks|tenant|secret/)
@@ -241,7 +247,7 @@ describe('telemetry integrations of the SDK', () => {
   })
 
   it('[AG4] have nothing left open by a turn that waits, goes on, fails or is stopped', async () => {
-    const { told, callbacks } = listen()
+    const { callbackCalls, callbacks } = listen()
     const errors: unknown[] = []
     const telemetry = {
       integrations: { ...callbacks, onError: (event: unknown) => void errors.push(event) },
@@ -249,7 +255,7 @@ describe('telemetry integrations of the SDK', () => {
     const policies = { look: { approval: 'always' as const } }
     const { holdfast, threadId, turn } = await ofHoldfast({ telemetry, policies })
     const [call] = callsOf(turn)
-    expect(told.at(-1)).toMatchObject(['onEnd', { usage: { totalTokens: 15 } }])
+    expect(callbackCalls.at(-1)).toMatchObject(['onEnd', { usage: { totalTokens: 15 } }])
     await holdfast.decide({
       threadId,
       by: 'me',
@@ -257,22 +263,22 @@ describe('telemetry integrations of the SDK', () => {
     })
     await holdfast.settled()
     // The tool first, and only what this run has added.
-    const names = told.map(([name]) => name)
+    const names = callbackCalls.map(([name]) => name)
     expect(names.slice(names.indexOf('onEnd') + 1)[1]).toBe('onToolExecutionStart')
-    expect(told.at(-1)).toMatchObject(['onEnd', { usage: { totalTokens: 30 } }])
-    const counted = (name: string) => told.filter(([each]) => each === name).length
+    expect(callbackCalls.at(-1)).toMatchObject(['onEnd', { usage: { totalTokens: 30 } }])
+    const counted = (name: string) => callbackCalls.filter(([each]) => each === name).length
     expect([counted('onStart'), counted('onEnd')]).toEqual([2, 2])
 
     await ofHoldfast({ telemetry, model: scriptedModel(() => [{ fails: new Error('No.') }]) })
     expect(errors).toMatchObject([
-      { callId: told.at(-1)?.[1]['callId'], error: { message: 'No.' } },
+      { callId: callbackCalls.at(-1)?.[1]['callId'], error: { message: 'No.' } },
     ])
 
     const slow = await createFixture(() => [{ text: 'Well' }, { waitMs: 600_000 }], { telemetry })
-    await slow.say('go')
+    await slow.send('go')
     await slow.until(({ messages }) => JSON.stringify(messages).includes('Well'))
     await slow.holdfast.stop(slow.threadId)
     await slow.holdfast.settled()
-    expect(told.at(-1)?.[0]).toBe('onAbort')
+    expect(callbackCalls.at(-1)?.[0]).toBe('onAbort')
   })
 })

@@ -43,11 +43,11 @@ describe.each(Object.entries(stores))('a clock that jumps forward, on %s', (_, o
       await holdfast.close()
       await store.close()
     })
-    await fixture.say('charge card')
+    await fixture.send('charge card')
     await begun.opened
     jump = hour
     expect(await holdfast.recover()).toBe(0)
-    expect(await fixture.say('and another thing')).toMatchObject({ kind: 'run-active' })
+    expect(await fixture.send('and another thing')).toMatchObject({ kind: 'run-active' })
     expect(await holdfast.regenerate({ threadId: 'thread-1' })).toMatchObject({
       kind: 'run-active',
     })
@@ -69,7 +69,7 @@ describe('a clock that is put back', () => {
       maxRetries: 0,
     })
     onTestFinished(() => fixture.holdfast.close())
-    await fixture.say('go')
+    await fixture.send('go')
     await fixture.until(({ messages }) => JSON.stringify(messages).includes('Well'))
     jump = -24 * hour
     await fixture.holdfast.settled()
@@ -93,7 +93,7 @@ describe.each(Object.entries(stores))('a run that its own process gave up, on %s
       await holdfast.close()
       await store.close()
     })
-    await fixture.say('go')
+    await fixture.send('go')
     store.failing = true
     await holdfast.settled()
     expect(log.filter(({ type }) => type === 'turn-lost')).toHaveLength(1)
@@ -130,7 +130,7 @@ describe('a process that another has taken a run over from, and does not know it
       done.open('late')
       await holdfast.close()
     })
-    await fixture.say('work')
+    await fixture.send('work')
     await begun.opened
     const turn = await fixture.last()
     const [call] = callsOf(turn)
@@ -158,7 +158,7 @@ describe('a process that another has taken a run over from, and does not know it
 
   it('[RS5 CR2] takes the next message, since nothing runs', async () => {
     const fixture = await overtaken('ended')
-    expect(await fixture.say('and another thing')).toMatchObject({ kind: 'started' })
+    expect(await fixture.send('and another thing')).toMatchObject({ kind: 'started' })
   })
 
   it('[AP2 CR2] takes what a person says of the call, and goes on with the turn', async () => {
@@ -179,7 +179,7 @@ it('[CR2] a thread that was made anew under the id of one that is being answered
   const fixture = await createFixture(() => [{ text: 'working' }, { waitMs: 60_000 }], { store })
   const { holdfast, threadId } = fixture
   onTestFinished(() => holdfast.close())
-  await fixture.say('go')
+  await fixture.send('go')
   const thread = await store.readThread(threadId)
   await store.deleteThread(threadId)
   const { ownerId } = thread!
@@ -198,7 +198,7 @@ it('[CR2] looks for runs whose process died when it starts, not after the first 
     holder: 'dead',
     leaseMs: 3_600_000,
   })
-  await first.say('go')
+  await first.send('go')
   // What it still writes would be in the way of the look, and there is only one.
   await first.until(({ messages }) => {
     const turn = messages.at(-1)

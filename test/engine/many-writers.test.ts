@@ -6,7 +6,7 @@ import { temporaryFile } from '../sqlite/temporary-file.ts'
 /** More than the hundred attempts after which a writer gives up: without their line, the last ones do. */
 const writers = Array.from({ length: 400 }, (_, nth) => `m-${nth}`)
 
-it('[LG1 OP7] hundreds of writers of one thread are stored, each once, and none is told that it changed too often', async () => {
+it('[LG1 OP7] hundreds of writers of one thread are stored, each once, and none fails because it changed too often', async () => {
   const store = sqlite(temporaryFile())
   const holdfast = createHoldfast({ store, recoverEveryMs: 0 })
   onTestFinished(async () => {

@@ -179,7 +179,7 @@ describe('an answer without an end', () => {
     async (_, what, parts) => {
       const model = endlessModel(parts)
       const fixture = await createFixture(() => [], { model, tools: tools(), ...small })
-      const turn = await fixture.ask('go')
+      const turn = await fixture.runTurn('go')
       expect(limitOf(turn)).toMatchObject({ what })
       expect(model.cancelled()).toBe(1)
       expect(JSON.stringify(turn).isWellFormed()).toBe(true)
@@ -213,14 +213,14 @@ describe('an answer without an end', () => {
           : [{ type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage }],
     )
     const fixture = await createFixture(() => [], { model, ...small })
-    const turn = await fixture.ask('go')
+    const turn = await fixture.runTurn('go')
     expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
   })
 
   it('[ST4a] keeps all that fits, and not a letter more', async () => {
     const model = endlessModel((index) => (index === 0 ? [start('text')] : [delta('text', '123')]))
     const fixture = await createFixture(() => [], { model, ...small })
-    const [text] = textOf(await fixture.ask('go'))
+    const [text] = textOf(await fixture.runTurn('go'))
     expect(text).toBe('123'.repeat(334).slice(0, 1_001))
   })
 
@@ -229,7 +229,7 @@ describe('an answer without an end', () => {
       index === 0 ? [start('text')] : [delta('text', 'all work and no play '.repeat(50))],
     )
     const fixture = await createFixture(() => [], { model })
-    const turn = await fixture.ask('go')
+    const turn = await fixture.runTurn('go')
     expect(limitOf(turn)).toEqual({ what: 'text', most: 1_000_000 })
     expect(model.produced()).toBeLessThan(2_000)
   })
@@ -242,7 +242,7 @@ describe('an answer without an end', () => {
           : [{ text: 'done' }],
       { tools: tools(), ...small },
     )
-    const turn = await fixture.ask('go')
+    const turn = await fixture.runTurn('go')
     expect(turn.steps).toHaveLength(3)
     expect(limitOf(turn)).toEqual({ what: 'text', most: 1_001 })
     expect([...callsOf(turn)].map(({ state }) => state)).toEqual(['succeeded', 'succeeded'])
@@ -258,7 +258,7 @@ describe('an answer without an end', () => {
       () => [{ call: 'take', input: { text: 'x'.repeat(600) } }],
       { tools: { take }, ...small },
     )
-    const turn = await fixture.ask('go')
+    const turn = await fixture.runTurn('go')
     expect(limitOf(turn)).toEqual({ what: 'arguments', most: 501 })
     expect([...callsOf(turn)]).toMatchObject([
       { name: 'take', state: 'interrupted', cause: 'over-limit' },
@@ -273,7 +273,7 @@ describe('one part of an answer', () => {
     finishReason: { unified: 'stop', raw: 'stop' },
     usage,
   } as const
-  const said = (parts: readonly EndlessPart[]) =>
+  const modelWithParts = (parts: readonly EndlessPart[]) =>
     endlessModel((index) => (index === 0 ? parts : [finish]))
   const long = 'x'.repeat(5_000_000)
 
@@ -303,8 +303,8 @@ describe('one part of an answer', () => {
       },
     ],
   ])('[ST4a] that is too long as %s is not stored', async (_, what, part) => {
-    const fixture = await createFixture(() => [], { model: said([part]), tools: tools() })
-    const turn = await fixture.ask('go')
+    const fixture = await createFixture(() => [], { model: modelWithParts([part]), tools: tools() })
+    const turn = await fixture.runTurn('go')
     expect(limitOf(turn)).toMatchObject({ what })
     expect(JSON.stringify(turn).length).toBeLessThan(10_000)
   })
@@ -320,7 +320,7 @@ describe('one part of an answer', () => {
       ['short', { a: { note: 'short' } }],
       [long, undefined],
     ] as const) {
-      const turn = await (await createFixture(() => [], { model: ends(note) })).ask('go')
+      const turn = await (await createFixture(() => [], { model: ends(note) })).runTurn('go')
       expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
       const [step] = turn.steps
       expect(step?.status === 'ended' && step.providerMetadata).toEqual(kept)
@@ -328,12 +328,12 @@ describe('one part of an answer', () => {
   })
 
   it('[ST4a] of the name of the model that answered no more is kept than a name has', async () => {
-    const model = said([
+    const model = modelWithParts([
       { type: 'response-metadata', modelId: long },
       start('text'),
       delta('text', 'ok'),
     ])
-    const turn = await (await createFixture(() => [], { model })).ask('go')
+    const turn = await (await createFixture(() => [], { model })).runTurn('go')
     expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
     expect(turn.steps.map((step) => step.model)).toEqual(['x'.repeat(200)])
   })
@@ -377,15 +377,15 @@ describe('a loop of the host’s own', () => {
 })
 
 describe('a result', () => {
-  const give = (value: unknown) =>
+  const toolReturning = (value: unknown) =>
     tool({ inputSchema: z.object({}), execute: () => value as string })
-  const asks = ({ index }: { index: number }) =>
+  const callThenText = ({ index }: { index: number }) =>
     index === 0 ? [{ call: 'give', input: {} }] : [{ text: 'ok' }]
 
-  it('[ST4b] that is long is kept whole and cut for the model, which is told how long it was', async () => {
+  it('[ST4b] that is long is kept whole and cut for the model, which is shown how long it was', async () => {
     const value = 'y'.repeat(300_000)
-    const fixture = await createFixture(asks, { tools: { give: give(value) } })
-    const [call] = callsOf(await fixture.ask('go'))
+    const fixture = await createFixture(callThenText, { tools: { give: toolReturning(value) } })
+    const [call] = callsOf(await fixture.runTurn('go'))
     expect(call).toMatchObject({ state: 'succeeded', output: { kind: 'inline', value } })
     const told = JSON.stringify(fixture.calls[1]?.prompt)
     expect(told.length).toBeLessThan(220_000)
@@ -398,8 +398,11 @@ describe('a result', () => {
     ['an object of one long key', { ['k'.repeat(3_000)]: 1 }],
     ['many empty things', Array.from({ length: 1_001 }, () => ({}))],
   ])('[ST4b] of %s that no row should hold fails its call, and no more', async (_, value) => {
-    const fixture = await createFixture(asks, { tools: { give: give(value) }, ...small })
-    const turn = await fixture.ask('go')
+    const fixture = await createFixture(callThenText, {
+      tools: { give: toolReturning(value) },
+      ...small,
+    })
+    const turn = await fixture.runTurn('go')
     expect([...callsOf(turn)]).toMatchObject([
       { state: 'failed', cause: 'tool-error', error: expect.stringContaining('2,000') as string },
     ])
@@ -428,7 +431,7 @@ describe('a turn as a whole', () => {
         })),
       { tools: { take }, maxTurnChars: 5_000 },
     )
-    const turn = await fixture.ask('go')
+    const turn = await fixture.runTurn('go')
     expect(limitOf(turn)).toEqual({ what: 'turn', most: 5_000 })
     expect(chars(turn)).toBeLessThan(20_000)
     expect([...callsOf(turn)].at(-1)).toMatchObject({ state: 'interrupted', cause: 'over-limit' })
@@ -451,7 +454,7 @@ describe('a turn as a whole', () => {
       ({ index }) => (index === 0 ? [{ call: 'fail', input: {} }] : [{ text: 'ok' }]),
       { tools: { fail } },
     )
-    const turn = await fixture.ask('go')
+    const turn = await fixture.runTurn('go')
     expect(JSON.stringify(turn)).toContain('It said: xxx')
     expect(chars(turn)).toBeLessThan(20_000)
     expect(JSON.stringify(fixture.calls.at(-1)?.prompt).length).toBeLessThan(20_000)
@@ -467,7 +470,7 @@ describe('a turn as a whole', () => {
           : [{ text: 'ok' }],
       { tools: { give }, maxTurnChars: 5_000 },
     )
-    const turn = await fixture.ask('go')
+    const turn = await fixture.runTurn('go')
     const states = [...callsOf(turn)].map(({ state }) => state)
     expect(states.filter((state) => state === 'succeeded')).toHaveLength(3)
     expect(states.filter((state) => state === 'failed')).toHaveLength(7)
@@ -484,7 +487,7 @@ describe('a turn as a whole', () => {
           : [{ text: 'ok' }],
       { tools: { ask: tool({ inputSchema: z.object({}) }) }, maxTurnChars: 5_000 },
     )
-    const calls = [...callsOf(await fixture.ask('go'))]
+    const calls = [...callsOf(await fixture.runTurn('go'))]
     const outputs = calls.map(({ id: toolCallId }) => ({ toolCallId, output: 'z'.repeat(2_000) }))
     const results = await fixture.holdfast.addToolOutputs(fixture.threadId, outputs)
     expect(results.map(({ kind }) => kind)).toEqual(['added', 'added', 'invalid-result'])
@@ -519,12 +522,12 @@ describe('the repository', () => {
     const { threadId, holdfast } = fixture
     const id = messageId('m1')
     const call = { threadId, messageId: id, name: 'a', isPartial: false, arguments: {} }
-    const give = async (callId: string) => {
+    const storeResult = async (callId: string) => {
       await holdfast.toolCalls.upsert({ ...call, callId })
       return holdfast.toolCalls.setResult(id, callId, 'v'.repeat(2_000))
     }
-    expect([await give('a'), await give('b')]).toEqual([true, true])
-    await expect(give('c')).rejects.toMatchObject({ code: 'bad-request' })
+    expect([await storeResult('a'), await storeResult('b')]).toEqual([true, true])
+    await expect(storeResult('c')).rejects.toMatchObject({ code: 'bad-request' })
   })
 
   it('[ST4a ST4b CL11] refuses what is over a limit, and keeps what it had', async () => {

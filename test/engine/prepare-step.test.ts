@@ -54,7 +54,7 @@ async function bySdk(prepareStep: PrepareStep<never>) {
 async function byHoldfast(prepareStep: PrepareStep<never>, options: Partial<HoldfastOptions> = {}) {
   const sent: unknown[] = []
   const model = scriptedModel(script, { onCall: ({ prompt }) => void sent.push(plain(prompt)) })
-  const { ask } = await createFixture(script, {
+  const { runTurn } = await createFixture(script, {
     model,
     tools,
     instructions: 'Be kind.',
@@ -62,13 +62,13 @@ async function byHoldfast(prepareStep: PrepareStep<never>, options: Partial<Hold
     prepareStep: prepareStep as PrepareStep,
     ...options,
   })
-  await ask('go')
+  await runTurn('go')
   return sent
 }
 
 describe('prepareStep', () => {
   it('[AG4] is asked with what streamText would ask it with', async () => {
-    const asked = (seen: unknown[]): PrepareStep<never> => {
+    const rememberStep = (seen: unknown[]): PrepareStep<never> => {
       return (given) => {
         const { stepNumber, instructions, initialInstructions, runtimeContext } = given
         const { messages, initialMessages, responseMessages } = given
@@ -90,8 +90,8 @@ describe('prepareStep', () => {
     }
     const expected: unknown[] = []
     const here: unknown[] = []
-    await bySdk(asked(expected))
-    await byHoldfast(asked(here))
+    await bySdk(rememberStep(expected))
+    await byHoldfast(rememberStep(here))
     expect(expected).toHaveLength(3)
     expect(here).toEqual(expected)
   })
@@ -146,8 +146,8 @@ describe('prepareStep', () => {
       },
       onStepEnd: ({ runtimeContext }) => void seen.push(['end', runtimeContext.n]),
     })
-    const { ask, log } = await createFixture(script, { agent })
-    await ask('go')
+    const { runTurn, log } = await createFixture(script, { agent })
+    await runTurn('go')
     expect(seen).toEqual([
       ['step', '0'],
       ['policy', 0],
@@ -183,8 +183,8 @@ describe('prepareStep', () => {
         toolsContext: { look: { key: stepNumber === 0 ? 'second' : 3 } },
       }),
     })
-    const { ask } = await createFixture(script, { agent })
-    const turn = await ask('go')
+    const { runTurn } = await createFixture(script, { agent })
+    const turn = await runTurn('go')
     expect(seen).toEqual([{ key: 'second' }])
     expect([...callsOf(turn)].map(({ state }) => state)).toEqual(['succeeded', 'failed'])
   })
@@ -211,10 +211,12 @@ describe('prepareStep', () => {
     expect(sent).toEqual([{ a: { x: 1, y: 2, z: { p: 1, q: 1 } }, b: { x: 1 } }, own, own])
   })
 
-  it('[AG4 AG5] gives the model that is stored and told as the one that was asked', async () => {
+  it('[AG4 AG5] gives the model that is stored and reported as the one that was called', async () => {
     const prepared = scriptedModel(() => [{ text: 'Here.' }], { modelId: 'prepared' })
-    const { ask, log } = await createFixture(script, { prepareStep: () => ({ model: prepared }) })
-    const turn = await ask('go')
+    const { runTurn, log } = await createFixture(script, {
+      prepareStep: () => ({ model: prepared }),
+    })
+    const turn = await runTurn('go')
     expect(turn.steps.map(({ model }) => model)).toEqual(['prepared'])
     expect(log.find(({ type }) => type === 'step-started')).toMatchObject({ modelId: 'prepared' })
   })
@@ -223,12 +225,12 @@ describe('prepareStep', () => {
     const broken = scriptedModel(() => [{ fails: new Error('No.') }], { modelId: 'prepared' })
     const other = scriptedModel(() => [{ text: 'Here.' }], { modelId: 'other' })
     const first = scriptedModel(() => [{ text: 'Not asked.' }], { modelId: 'first' })
-    const { ask, log } = await createFixture(script, {
+    const { runTurn, log } = await createFixture(script, {
       model: [first, other],
       maxRetries: 0,
       prepareStep: ({ model }) => (model === first ? { model: broken } : undefined),
     })
-    const turn = await ask('go')
+    const turn = await runTurn('go')
     expect(turn.steps.map(({ model, replaced }) => [model, replaced?.[0]])).toMatchObject([
       ['other', { model: 'prepared', by: 'other' }],
     ])
@@ -239,25 +241,25 @@ describe('prepareStep', () => {
     let asked = 0
     const busy = Object.assign(new Error('Busy.'), { statusCode: 503 })
     // Longer than what was begun takes to be stored.
-    const { ask } = await createFixture(
+    const { runTurn } = await createFixture(
       ({ index }) => (index === 0 ? [{ fails: busy }] : [{ text: 'Here.' }]),
       { retryDelayMs: 80, prepareStep: () => void asked++ },
     )
-    await ask('go')
+    await runTurn('go')
     expect(asked).toBe(1)
   })
 
   it('[AG4] that throws fails the turn, and asks no other model', async () => {
     let called = 0
     const model = scriptedModel(script, { onCall: () => void called++ })
-    const { ask, log } = await createFixture(script, {
+    const { runTurn, log } = await createFixture(script, {
       model: [model, model],
       retryDelayMs: 1,
       prepareStep: () => {
         throw new Error('No.')
       },
     })
-    expect((await ask('go')).progress).toMatchObject({ ending: { kind: 'failed' } })
+    expect((await runTurn('go')).progress).toMatchObject({ ending: { kind: 'failed' } })
     expect([called, log.some(({ type }) => type === 'model-replaced')]).toEqual([0, false])
   })
 })

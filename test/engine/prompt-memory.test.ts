@@ -4,7 +4,7 @@ import { scriptedModel } from 'holdfast/testing'
 import { expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { appendEvents } from '../../src/testing/store-rules/append-events.ts'
-import { say } from '../../src/testing/store-rules/thread-script.ts'
+import { messageAdded } from '../../src/testing/store-rules/thread-script.ts'
 
 const longHistory = 'x'.repeat(15_700_000)
 
@@ -35,21 +35,21 @@ it('[OP7a ST1] runs over long histories wait for those of their owner, and for n
       }),
     },
   })
-  const ask = async (name: string, history = longHistory) => {
+  const runWithHistory = async (name: string, history = longHistory) => {
     const [owner = ''] = name.split('-')
     const threadId = parseThreadId(name)
     await store.createThread({ id: threadId, ownerId: parseOwnerId(owner), title: '', at: 1 })
     await appendEvents(store, {
       threadId,
-      events: [say(history, parseMessageId(`${name}-old`))],
+      events: [messageAdded(history, parseMessageId(`${name}-old`))],
     })
     const parts = [{ type: 'text', text: name }] as const
     await holdfast.send({ threadId, message: { id: parseMessageId(`${name}-new`), parts } })
   }
   const ann = Array.from({ length: 10 }, (_, index) => `ann-${index}`)
-  for (const name of ann) await ask(name)
-  await ask('bob-0')
-  await ask('ann-short', 'Hello.')
+  for (const name of ann) await runWithHistory(name)
+  await runWithHistory('bob-0')
+  await runWithHistory('ann-short', 'Hello.')
   await vi.waitFor(() => expect(tools.size).toBe(10))
   expect(asked.toSorted()).toEqual([...ann.slice(0, 8), 'ann-short', 'bob-0'])
 

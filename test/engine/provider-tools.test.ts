@@ -7,7 +7,7 @@ import {
   type ProviderPart,
   providerCall,
   providerResult,
-  say,
+  textParts,
 } from '../support/part-model.ts'
 import { createFixture, echo, textOf } from './fixture.ts'
 
@@ -32,7 +32,7 @@ async function open(
     model,
   })
   onTestFinished(() => fixture.holdfast.close())
-  const turn = await fixture.ask('go')
+  const turn = await fixture.runTurn('go')
   return { ...fixture, turn, prompts }
 }
 
@@ -51,7 +51,7 @@ describe('a tool that the provider runs', () => {
         providerResult('a', { image: 'rough' }, { preliminary: true }),
         providerResult('a', { image: 'better' }, { preliminary: true }),
         providerResult('a', { image: 'whole' }),
-        ...say('Here it is.'),
+        ...textParts('Here it is.'),
         finish(),
       ],
     ])
@@ -89,7 +89,15 @@ describe('a tool that the provider runs', () => {
     ],
   ] as const)('[CL2] loses no turn over %s', async (_, said, expected, ignored) => {
     const { turn, holdfast } = await open(
-      [[...say('Looking.', 't1'), providerCall('a'), ...said, ...say('Done.', 't2'), finish()]],
+      [
+        [
+          ...textParts('Looking.', 't1'),
+          providerCall('a'),
+          ...said,
+          ...textParts('Done.', 't2'),
+          finish(),
+        ],
+      ],
       { tools: { search: deferred(false) } },
     )
     expect(results(turn)).toEqual(expected)
@@ -99,19 +107,19 @@ describe('a tool that the provider runs', () => {
   })
 
   it('[CL2] says of a call that the provider never answered that no result came', async () => {
-    const { turn } = await open([[providerCall('a'), ...say('Well.'), finish()]], {
+    const { turn } = await open([[providerCall('a'), ...textParts('Well.'), finish()]], {
       tools: { search: deferred(false) },
     })
     expect([...callsOf(turn)]).toMatchObject([{ state: 'interrupted', cause: 'no-result' }])
     expect(endingOf(turn)).toBe('completed')
   })
 
-  it('[CL2] tells what the provider said went wrong, in words', async () => {
+  it('[CL2] shows what the provider reported as wrong, in words', async () => {
     const { turn } = await open([
       [
         providerCall('a'),
         providerResult('a', { errorCode: 'max_uses_exceeded' }, { isError: true }),
-        ...say('Well.'),
+        ...textParts('Well.'),
         finish(),
       ],
     ])
@@ -122,8 +130,8 @@ describe('a tool that the provider runs', () => {
 
   it('[CL3 ST3] may give its result in a later step: the turn goes on until it has', async () => {
     const { turn, prompts } = await open([
-      [...say('Searching.'), providerCall('a'), finish('stop')],
-      [providerResult('a', { hits: 'three' }), ...say('Three hits.'), finish()],
+      [...textParts('Searching.'), providerCall('a'), finish('stop')],
+      [providerResult('a', { hits: 'three' }), ...textParts('Three hits.'), finish()],
     ])
     expect(results(turn)).toEqual([{ hits: 'three' }])
     expect(textOf(turn)).toEqual(['Searching.', 'Three hits.'])
@@ -136,13 +144,13 @@ describe('a tool that the provider runs', () => {
     ])
   })
 
-  it('[CL3 ST3] has its late result told where it came', async () => {
-    const { prompts, ask } = await open([
+  it('[CL3 ST3] has its late result shown where it came', async () => {
+    const { prompts, runTurn } = await open([
       [providerCall('a'), finish('stop')],
-      [providerResult('a', { hits: 'three' }), ...say('Three hits.'), finish()],
-      [...say('Yes.'), finish()],
+      [providerResult('a', { hits: 'three' }), ...textParts('Three hits.'), finish()],
+      [...textParts('Yes.'), finish()],
     ])
-    await ask('sure?')
+    await runTurn('sure?')
     expect(prompts[2]?.map(({ role, content }) => [role, typesOf(content)])).toEqual([
       ['user', ['text']],
       ['assistant', ['tool-call']],
@@ -161,7 +169,7 @@ describe('a tool that the provider runs', () => {
     const { turn, prompts } = await open(
       [
         [providerCall('a'), own, finish('tool-calls')],
-        [providerResult('a', 'sum'), ...say('Done.'), finish()],
+        [providerResult('a', 'sum'), ...textParts('Done.'), finish()],
       ],
       { tools: { search: deferred(), echo } },
     )
@@ -184,7 +192,7 @@ describe('a tool that the provider runs', () => {
     const { turn, holdfast } = await open(
       [
         [own, providerCall('a'), providerResult('a', 'theirs'), finish('tool-calls')],
-        [...say('Done.'), finish()],
+        [...textParts('Done.'), finish()],
       ],
       { tools: { search: deferred(), echo } },
     )
@@ -193,14 +201,14 @@ describe('a tool that the provider runs', () => {
   })
 
   it('[CL3] is not waited for when nothing is heard of it any more', async () => {
-    const silent = [...say('Hm.'), finish()]
+    const silent = [...textParts('Hm.'), finish()]
     const { turn, prompts } = await open([[providerCall('a'), finish()], silent, silent, silent])
     expect(prompts).toHaveLength(3)
     expect([...callsOf(turn)]).toMatchObject([{ state: 'interrupted', cause: 'no-result' }])
     expect(endingOf(turn)).toBe('completed')
   })
 
-  it('[AP1 AP5] may ask for approval, and is told the answer', async () => {
+  it('[AP1 AP5] may request approval, and receives the decision', async () => {
     const fixture = await open([
       [
         { ...(providerCall('m', 'mcp.pay') as object), dynamic: true } as ProviderPart,
@@ -210,7 +218,7 @@ describe('a tool that the provider runs', () => {
       [
         { ...(providerCall('m', 'mcp.pay') as object), dynamic: true } as ProviderPart,
         providerResult('m', 'paid', {}, 'mcp.pay'),
-        ...say('Paid.'),
+        ...textParts('Paid.'),
         finish(),
       ],
     ])

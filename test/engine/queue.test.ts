@@ -19,7 +19,7 @@ import { createFixture, type Fixture, gate, type Script, textOf, turnOf } from '
 
 type WhenBusy = NonNullable<Parameters<Holdfast['send']>[0]['whenBusy']>
 
-const said = (text: string) => [{ type: 'text', text }] as const
+const textParts = (text: string) => [{ type: 'text', text }] as const
 const id = (text: string): MessageId => parseMessageId(text)
 
 const send = (
@@ -29,7 +29,7 @@ const send = (
 ): Promise<SendResult> =>
   holdfast.send({
     threadId,
-    message: { id: id(text), parts: said(text) },
+    message: { id: id(text), parts: textParts(text) },
     ...(whenBusy === undefined ? {} : { whenBusy }),
   })
 
@@ -155,7 +155,7 @@ describe('what is said while a turn runs', () => {
     expect(textOf(turn)).toEqual(['answer to aside'])
     const roles = (index: number) => fixture.calls[index]?.prompt.map(({ role }) => role)
     expect(roles(1)).toEqual(['user', 'assistant', 'tool', 'user'])
-    await fixture.ask('later')
+    await fixture.runTurn('later')
     expect(roles(2)).toEqual(['user', 'assistant', 'tool', 'user', 'assistant', 'user'])
     // The same again is the same (IN6), and cannot be taken back any more (IN2).
     expect((await send(fixture, 'aside', 'steer')).kind).toBe('repeated')
@@ -165,13 +165,13 @@ describe('what is said while a turn runs', () => {
   })
 
   it('[IN3] makes the turn go on where the model has just finished', async () => {
-    const spoken = gate()
+    const textShown = gate()
     const mayFinish = gate()
-    const inner = scriptedModel(slowSpeech) as Exclude<LanguageModel, string>
-    const model = withGate(inner, spoken.open, mayFinish.opened)
-    const fixture = await createFixture(slowSpeech, { model })
+    const inner = scriptedModel(slowText) as Exclude<LanguageModel, string>
+    const model = withGate(inner, textShown.open, mayFinish.opened)
+    const fixture = await createFixture(slowText, { model })
     await send(fixture, 'one')
-    await spoken.opened
+    await textShown.opened
     expect((await send(fixture, 'aside', 'steer')).kind).toBe('steering')
     mayFinish.open()
     await fixture.holdfast.settled()
@@ -238,7 +238,7 @@ describe('what is said while a turn runs', () => {
     expect((await send(fixture, 'two')).kind).toBe('queued')
     expect(await queueOf(fixture)).toEqual(['two'])
     const other = (name: string) =>
-      holdfast.send({ threadId, message: { id: id(name), parts: said('other words') } })
+      holdfast.send({ threadId, message: { id: id(name), parts: textParts('other words') } })
     await expect(other('two')).rejects.toMatchObject({ code: 'conflict' })
     await expect(other('one')).rejects.toMatchObject({ code: 'conflict' })
     finish()
@@ -264,14 +264,14 @@ describe('what is said while a turn runs', () => {
       await holdfast.settled()
       const [, first] = await fixture.messages()
       expect(steered).toMatchObject({ kind: 'steering', turnId: first?.id })
-      for (const name of ['4', '5', '6']) await fixture.ask(name)
+      for (const name of ['4', '5', '6']) await fixture.runTurn(name)
       // An edit hides one of them, and under its own id changes another.
       const edit = (replaces: string, name: string, text: string) =>
-        holdfast.send({ threadId, message: { id: id(name), parts: said(text) }, replaces })
+        holdfast.send({ threadId, message: { id: id(name), parts: textParts(text) }, replaces })
       const [, , , answer] = await fixture.messages()
       await edit('queued', 'instead', 'instead')
       await holdfast.settled()
-      for (const name of ['7', '8', '9']) await fixture.ask(name)
+      for (const name of ['7', '8', '9']) await fixture.runTurn(name)
       const before = await fixture.messages()
       const seq = (await fixture.store.readThread(threadId))?.seq
       const answeredBy = { sent: first?.id, steered: first?.id, queued: answer?.id }
@@ -279,7 +279,7 @@ describe('what is said while a turn runs', () => {
         for (const [name, turnId] of Object.entries(answeredBy)) {
           const again = await send(fixture, name, whenBusy)
           expect(again).toMatchObject({ kind: 'repeated', turnId })
-          const other = { id: id(name), parts: said('other words') }
+          const other = { id: id(name), parts: textParts('other words') }
           await expect(holdfast.send({ threadId, message: other, whenBusy })).rejects.toMatchObject(
             { code: 'conflict' },
           )
@@ -314,8 +314,8 @@ describe('what is said while a turn runs', () => {
       { tools },
     )
     const { holdfast, threadId } = fixture
-    const first = await fixture.ask('first')
-    const edited = { id: id('edited'), parts: said('edited') }
+    const first = await fixture.runTurn('first')
+    const edited = { id: id('edited'), parts: textParts('edited') }
     await holdfast.send({ threadId, message: edited, replaces: id('user-1') })
     await holdfast.settled()
     const running = await send(fixture, 'two')
@@ -323,14 +323,14 @@ describe('what is said while a turn runs', () => {
     const runningId = 'turnId' in running ? running.turnId : ''
     for (const whenBusy of ['queue', 'steer', 'interrupt'] as const) {
       for (const name of [first.id, runningId, 'user-1']) {
-        const message = { id: id(name), parts: said('other words') }
+        const message = { id: id(name), parts: textParts('other words') }
         await expect(holdfast.send({ threadId, message, whenBusy })).rejects.toMatchObject({
           code: 'conflict',
         })
       }
     }
     // With the same content it is the message that was sent before, beside a turn as at rest.
-    const again = { threadId, message: { id: id('user-1'), parts: said('first') } }
+    const again = { threadId, message: { id: id('user-1'), parts: textParts('first') } }
     const answered = { kind: 'repeated', turnId: first.id }
     expect(await holdfast.send(again)).toMatchObject(answered)
     expect(await queueOf(fixture)).toEqual([])
@@ -349,7 +349,7 @@ describe('what is said while a turn runs', () => {
     await begun
     const large = holdfast.send({
       threadId,
-      message: { id: id('large'), parts: said('x'.repeat(1_100_000)) },
+      message: { id: id('large'), parts: textParts('x'.repeat(1_100_000)) },
     })
     await expect(large).rejects.toMatchObject({ code: 'queue-full' })
     for (let number = 0; number < 50; number++) await send(fixture, `input ${number}`)
@@ -370,8 +370,8 @@ describe('what is said while a turn runs', () => {
     await queues.update(threadId, 'three', { text: 'edited', before: null })
     await queues.withdraw(threadId, 'two')
     expect(await queues.list(threadId)).toMatchObject([
-      { id: 'four', parts: said('four') },
-      { id: 'three', parts: said('edited') },
+      { id: 'four', parts: textParts('four') },
+      { id: 'three', parts: textParts('edited') },
     ])
     await expect(queues.withdraw(threadId, 'two')).rejects.toMatchObject({
       code: 'message-not-found',
@@ -462,7 +462,11 @@ describe('what is said while a turn runs', () => {
     await send(fixture, 'one')
     await begun
     expect((await holdfast.regenerate({ threadId })).kind).toBe('run-active')
-    const edit = { threadId, message: { id: id('new'), parts: said('new') }, replaces: id('one') }
+    const edit = {
+      threadId,
+      message: { id: id('new'), parts: textParts('new') },
+      replaces: id('one'),
+    }
     expect((await holdfast.send(edit)).kind).toBe('run-active')
     expect((await holdfast.send({ ...edit, whenBusy: 'interrupt' })).kind).toBe('started')
     await holdfast.settled()
@@ -470,12 +474,12 @@ describe('what is said while a turn runs', () => {
   })
 })
 
-const slowSpeech: Script = ({ index }) => [{ text: `said ${index}` }]
+const slowText: Script = ({ index }) => [{ text: `said ${index}` }]
 
 /** A model whose first answer does not end before the test says so. */
 function withGate(
   model: Exclude<LanguageModel, string>,
-  onSpoken: () => void,
+  onText: () => void,
   mayFinish: Promise<void>,
 ): LanguageModel {
   let calls = 0
@@ -485,7 +489,7 @@ function withGate(
     const held = new TransformStream<{ readonly type: string }>({
       async transform(part, controller) {
         if (part.type === 'finish') {
-          onSpoken()
+          onText()
           await mayFinish
         }
         controller.enqueue(part)
@@ -504,7 +508,7 @@ it('[IN2 IN5] a release answers what is queued in a thread at rest, held or not'
   await holdfast.settled()
   const { seq } = (await store.readThread(threadId)) ?? { seq: 0 }
   // As a version that does not know the queue leaves it: the turn before it has ended, and nothing was begun.
-  const input = { id: id('stuck'), mode: 'queue', parts: said('stuck') } as const
+  const input = { id: id('stuck'), mode: 'queue', parts: textParts('stuck') } as const
   const events = [{ type: 'input-queued', at: 1, input } as const]
   const planned = planCommit({ threadId, events, expectedSeq: seq, queue: [] })
   if ('kind' in planned) throw new Error(planned.kind)

@@ -64,7 +64,7 @@ describe('a recorded call that waits for approval', () => {
   })
 
   it.each(['accept', 'reject'] as const)(
-    '[AP2 AP5] can be decided, and the host is told to go on: %s',
+    '[AP2 AP5] can be decided, and the host is called to go on: %s',
     async (decision) => {
       const resumed: ModelMessage[][] = []
       const { fixture, holdfast, threadId, turnId, call } = await recordFirst(removing, {
@@ -91,6 +91,57 @@ describe('a recorded call that waits for approval', () => {
         decision === 'accept'
           ? { state: 'succeeded', decision: { kind: 'accepted', by: 'ana' } }
           : { state: 'denied', feedback: 'because', decision: { kind: 'rejected', by: 'ana' } },
+      ])
+    },
+  )
+
+  it('[AP2 AP7 CL12] waits no second time when its loop asks again, and keeps who decided', async () => {
+    const { fixture, holdfast, threadId, turnId, call } = await recordFirst()
+    const decisions = [{ callId: call.id, decision: 'accept' }] as const
+    await holdfast.decide({ threadId, by: 'ana', decisions })
+    const again = [
+      { type: 'tool-approval-request', approvalId: 'again', toolCall: { toolCallId: 'r1' } },
+      { type: 'tool-result', toolCallId: 'r1', toolName: 'remove', output: 'gone' },
+      { type: 'finish', finishReason: 'stop' },
+    ]
+    const source = (async function* () {
+      yield* again
+    })()
+    const next = begun(await holdfast.record(source, { threadId, continue: turnId }))
+    const passed = await Array.fromAsync(next.stream)
+    await next.done
+    expect(passed.map(({ type }) => type)).toEqual(['tool-result', 'finish'])
+    const [decided] = callsOf(await fixture.last())
+    expect(decided).toMatchObject({ state: 'succeeded', decision: { kind: 'accepted', by: 'ana' } })
+  })
+
+  const ask1 = { type: 'tool-approval-request', approvalId: 'a2', toolCall: { toolCallId: 'r1' } }
+  const finished = { type: 'finish', finishReason: 'tool-calls' }
+  it.each<readonly [string, readonly object[], object]>([
+    ['asks for it again', [ask1, finished], { kind: 'completed' }],
+    ['has nothing more', [], { kind: 'failed', error: { code: 'stream-cut' } }],
+  ])(
+    '[CL12 AP5] ends with its turn if the loop that was called to go on %s: it is not called again without end',
+    async (_, parts, ending) => {
+      let resumed = 0
+      const { fixture, holdfast, threadId, call } = await recordFirst(removing, {
+        async resumeRecorded({ threadId: thread, turnId: turn }) {
+          resumed++
+          if (resumed > 3) return
+          const source = (async function* () {
+            yield* parts
+          })()
+          await begun(await holdfast.record(source, { threadId: thread, continue: turn })).done
+        },
+      })
+      const decisions = [{ callId: call.id, decision: 'accept' }] as const
+      await holdfast.decide({ threadId, by: 'ana', decisions })
+      await holdfast.settled()
+      const turn = await fixture.last()
+      expect(turn.progress).toMatchObject({ status: 'ended', ending })
+      expect(resumed).toBe(1)
+      expect([...callsOf(turn)]).toMatchObject([
+        { state: 'interrupted', decision: { kind: 'accepted', by: 'ana' } },
       ])
     },
   )
@@ -139,6 +190,22 @@ describe('a recorded call that waits for approval', () => {
       expect(textOf(turn)).toEqual(['Removing.', 'Done.'])
     },
   )
+
+  it('[AP1] in a stream is given by `true` alone', async () => {
+    const fixture = await createFixture(() => [])
+    async function* source() {
+      const toolCall = { toolCallId: 'r1', toolName: 'remove', input: {} }
+      yield { type: 'start-step' }
+      yield { type: 'tool-call', ...toolCall }
+      yield { type: 'tool-approval-request', approvalId: 'a1', toolCall }
+      yield { type: 'tool-approval-response', approvalId: 'a1', toolCall, approved: 'false' }
+      yield { type: 'finish-step', finishReason: 'tool-calls' }
+    }
+    const message = { id: messageId('u1'), parts: [{ type: 'text', text: 'go' }] as const }
+    const { threadId, holdfast } = fixture
+    await begun(await holdfast.record(source(), { threadId, message })).done
+    expect([...callsOf(await fixture.last())]).toMatchObject([{ decision: { kind: 'rejected' } }])
+  })
 
   it('[AP8] is denied by a new message', async () => {
     const { fixture, holdfast, threadId, turnId } = await recordFirst()

@@ -38,7 +38,7 @@ async function* of(...parts: readonly object[]) {
 const limitOf = ({ progress }: Turn) =>
   progress.status === 'ended' && progress.ending.kind === 'cut-off' ? progress.ending.limit : null
 
-const asked = (toolCallId: string, more: object = {}) => ({
+const toolCall = (toolCallId: string, more: object = {}) => ({
   type: 'tool-approval-request',
   approvalId: 'a',
   toolCall: { toolCallId, ...more },
@@ -49,11 +49,11 @@ describe('a recorded loop without an end', () => {
     ['steps', () => [{ type: 'start-step' }, { type: 'finish-step', finishReason: 'stop' }]],
     ['steps that only start', () => [{ type: 'start-step' }]],
     ['steps that only end', () => [{ type: 'finish-step', finishReason: 'stop' }]],
-    ['questions about calls that never come', (index) => [asked(`c${index}`)]],
-    ['questions about one call that never comes', () => [asked('c')]],
+    ['questions about calls that never come', (index) => [toolCall(`c${index}`)]],
+    ['questions about one call that never comes', () => [toolCall('c')]],
     [
       'answers about calls that never come',
-      (index) => [{ ...asked(`c${index}`), type: 'tool-approval-response', approved: true }],
+      (index) => [{ ...toolCall(`c${index}`), type: 'tool-approval-response', approved: true }],
     ],
     [
       'denials of calls that never come',
@@ -92,12 +92,12 @@ describe('one part of a recorded loop', () => {
     ['the name of a tool', 'arguments', { ...call, toolName: long }],
     ['the title of a call', 'arguments', { ...call, title: long }],
     ['the id of a call', 'arguments', { ...call, toolCallId: long }],
-    ['the id of a question', 'arguments', { ...asked('c'), approvalId: long }],
-    ['the signature of a question', 'arguments', { ...asked('c'), signature: long }],
+    ['the id of a question', 'arguments', { ...toolCall('c'), approvalId: long }],
+    ['the signature of a question', 'arguments', { ...toolCall('c'), signature: long }],
     [
       'the reason of a decision',
       'arguments',
-      { ...asked('c'), type: 'tool-approval-response', approved: false, reason: long },
+      { ...toolCall('c'), type: 'tool-approval-response', approved: false, reason: long },
     ],
     ['the metadata of a tool', 'turn', { ...call, toolMetadata: { note: long } }],
     ['the type of a file', 'files', { type: 'file', url: 'data:,', mediaType: long }],

@@ -9,7 +9,7 @@ import {
   type Turn,
 } from 'holdfast'
 import { describe, expect, it } from 'vitest'
-import { readChunks } from '../../src/testing/http-rules/chat-talk.ts'
+import { readChunks } from '../../src/testing/http-rules/chat-requests.ts'
 import { gate, messageId, statesOf, textOf } from './fixture.ts'
 import { failingStore } from '../support/failing-store.ts'
 
@@ -54,6 +54,34 @@ const finish = { type: 'finish', finishReason: 'stop' }
 const endingOf = ({ progress }: Turn) => (progress.status === 'ended' ? progress.ending : progress)
 
 describe('what record takes', () => {
+  it('[CL12 FD1] of data, sources and calls no more than what clients of the AI SDK read', async () => {
+    const { recording, read } = await record([
+      { type: 'start-step' },
+      // Holdfast’s own note about a turn: whoever forges it tells clients what did not happen.
+      { type: 'data', name: 'holdfast', data: { status: 'other-history' } },
+      { type: 'data', name: 'weather', id: 5, data: { t: 20 }, more: 5n },
+      { type: 'source', sourceType: 'url', id: 's', url: 'https://a.b/', title: 5 },
+      { type: 'file', file: { mediaType: 'text/plain', base64: 'aGk=' }, url: 5, mediaType: 5n },
+      { type: 'file', file: { mediaType: 'text/plain' } },
+      { ...call, title: { de: 'Suche' }, providerMetadata: { cached: true, own: { id: 'x' } } },
+      { ...result(1), providerMetadata: { cached: true } },
+      { type: 'finish-step', finishReason: 'stop' },
+      finish,
+    ])
+    await recording.done
+    const turn = await read()
+    expect(endingOf(turn)).not.toMatchObject({ kind: 'failed' })
+    const [data, source, file, called, ...rest] = turn.steps.flatMap(({ parts }) => parts)
+    expect(rest).toEqual([])
+    expect(data).toEqual({ type: 'data', name: 'weather', data: { t: 20 } })
+    expect(source).toEqual({ type: 'source-url', sourceId: 's', url: 'https://a.b/' })
+    const url = 'data:text/plain;base64,aGk='
+    expect(file).toEqual({ type: 'file', mediaType: 'text/plain', url })
+    expect(called).toMatchObject({ state: 'succeeded', providerMetadata: { own: { id: 'x' } } })
+    expect(called).not.toHaveProperty('title')
+    expect(called).not.toHaveProperty('resultProviderMetadata')
+  })
+
   it('[CL2] a second result: the first stands, and the stream goes on', async () => {
     const { holdfast, recording, read } = await record([
       call,
@@ -181,7 +209,7 @@ describe('what record takes', () => {
     },
   )
 
-  it('[ST2] a stream that throws: what came is kept, and the reader is told', async () => {
+  it('[ST2] a stream that throws: what came is kept, and the reader gets the error', async () => {
     const { recording, read } = await record(
       (async function* (): AsyncGenerator<Item> {
         yield* textParts('Half')
@@ -200,19 +228,24 @@ describe('what record takes', () => {
     expect([...callsOf(turn)]).toMatchObject([{ state: 'interrupted', cause: 'stream-failed' }])
   })
 
-  it('[LG2 LG3] tells the reader when something cannot be stored, and shows nothing of it', async () => {
+  it('[LG2 LG3] sends the reader an error when something cannot be stored, and shows nothing of it', async () => {
     const store = failingStore(memory())
     const shown = gate()
+    const closed = gate()
     const { recording, read } = await record(
       (async function* (): AsyncGenerator<Item> {
-        yield* textParts('Stored.')
-        yield call
-        yield result(1)
-        await shown.opened
-        store.failing = true
-        yield { ...call, toolCallId: 'd' }
-        yield* textParts('Never.', '2')
-        yield finish
+        try {
+          yield* textParts('Stored.')
+          yield call
+          yield result(1)
+          await shown.opened
+          store.failing = true
+          yield { ...call, toolCallId: 'd' }
+          // A loop that nobody stores is not to go on calling its model.
+          for (;;) yield* textParts('Never.', '2')
+        } finally {
+          closed.open()
+        }
       })(),
       store,
     )
@@ -225,6 +258,7 @@ describe('what record takes', () => {
     expect(given.at(-1)).toMatchObject({ type: 'error' })
     expect(given.filter(({ toolCallId }) => toolCallId === 'd')).toEqual([])
     expect(await response.text()).toContain('"type":"error"')
+    await closed.opened
     store.failing = false
     expect(textOf(await read())).toEqual(['Stored.'])
   })

@@ -87,7 +87,7 @@ describe('record', () => {
 
   it('[RS5] is refused while a run is active', async () => {
     const fixture = await createFixture(() => [{ text: 'x' }, { waitMs: 60_000 }])
-    await fixture.say('first')
+    await fixture.send('first')
     const { threadId } = fixture
     const source = hostLoop([[{ text: 'y' }]]).stream as AsyncIterable<RecordedPart>
     const refused = await fixture.holdfast.record(source, { threadId, message: message('other') })

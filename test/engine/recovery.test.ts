@@ -149,7 +149,7 @@ describe('after a crash', () => {
     })
   })
 
-  it('[CR3] tells the model and goes on, where the host chose so', async () => {
+  it('[CR3] reports it to the model and goes on, where the host chose so', async () => {
     const card = tool({ inputSchema: z.object({}), execute: () => new Promise<string>(() => {}) })
     const { turn } = await crash(
       {

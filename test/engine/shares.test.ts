@@ -5,6 +5,7 @@ import { sqlite } from 'holdfast/sqlite'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { temporaryFile } from '../sqlite/temporary-file.ts'
+import { turnsDuring } from '../support/turns-during.ts'
 import { createFixture, echo, type Fixture, gate, type Script } from './fixture.ts'
 
 const stores: Readonly<Record<string, () => Store>> = {
@@ -47,6 +48,15 @@ const edit = async ({ holdfast, threadId }: Fixture, replaces: string, text: str
 }
 
 describe.each(Object.entries(stores))('shares on %s', (_, open) => {
+  it('[OP7b FK5] others have their turn between the messages of a page', async () => {
+    const fixture = await createFixture(answering, { store: open() })
+    for (const text of ['one', 'two', 'three']) await fixture.runTurn(text)
+    const id = await share(fixture)
+    const { turns, result: page } = await turnsDuring(() => fixture.holdfast.shares.messages(id))
+    expect(page?.results).toHaveLength(6)
+    expect(turns).toBeGreaterThanOrEqual(6)
+  })
+
   it('[FK5] shows what was shown when it was made, in pages, and nothing of its owner', async () => {
     const script: Script = ({ index }) =>
       index === 0 ? [{ call: 'echo', input: { value: 'given' } }] : [{ text: `answer ${index}` }]
@@ -58,7 +68,7 @@ describe.each(Object.entries(stores))('shares on %s', (_, open) => {
       message: { ...message, metadata: { secret: 'of the client' } },
     })
     await holdfast.settled()
-    await fixture.ask('and then?')
+    await fixture.runTurn('and then?')
     await holdfast.threads.update(threadId, {
       title: 'A title',
       metadata: { secret: 'of the host' },
@@ -98,25 +108,25 @@ describe.each(Object.entries(stores))('shares on %s', (_, open) => {
     })
     const fixture = await createFixture(script, { store: open(), tools: { later_tool } })
     const { holdfast, threadId } = fixture
-    const { id: first } = await fixture.ask('question 1')
-    const { id: second } = await fixture.ask('question 2')
+    const { id: first } = await fixture.runTurn('question 1')
+    const { id: second } = await fixture.runTurn('question 2')
     await holdfast.threads.update(threadId, { title: 'Before' })
     const id = await share(fixture)
     const before = await readAll(holdfast, id)
     expect(before).toContain('answer 1')
     const changes: Readonly<Record<string, () => Promise<unknown>>> = {
-      'another message': () => fixture.ask('later question'),
+      'another message': () => fixture.runTurn('later question'),
       'a new answer': async () => {
         await holdfast.regenerate({ threadId })
         await holdfast.settled()
       },
       'an edit under the same id': () => edit(fixture, 'user-1', 'later words'),
-      'an edit of a later message': () => fixture.ask('later still'),
+      'an edit of a later message': () => fixture.runTurn('later still'),
       'another version that is shown': () => holdfast.show(threadId, second),
       feedback: () =>
         holdfast.giveFeedback(first, { by: 'owner', rating: 'down', comment: 'later comment' }),
       'another title': () => holdfast.threads.update(threadId, { title: 'later title' }),
-      'a call and its result': () => fixture.ask('call the tool, later'),
+      'a call and its result': () => fixture.runTurn('call the tool, later'),
       'a posted message': () =>
         holdfast.post(threadId, {
           id: 'posted',
@@ -145,8 +155,8 @@ describe.each(Object.entries(stores))('shares on %s', (_, open) => {
       { store: open(), tools: { slow }, maxSteps: 1 },
     )
     const { holdfast, threadId } = fixture
-    await fixture.ask('question')
-    await fixture.say('slow question')
+    await fixture.runTurn('question')
+    await fixture.send('slow question')
     const running = await share(fixture)
     const shown = await holdfast.shares.messages(running)
     expect(shown?.results.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
@@ -168,7 +178,7 @@ describe.each(Object.entries(stores))('shares on %s', (_, open) => {
     const { holdfast, threadId } = fixture
     expect(await holdfast.shares.create(threadId)).toEqual({ kind: 'nothing-to-share' })
     expect(await holdfast.shares.create('nowhere')).toEqual({ kind: 'no-thread' })
-    await fixture.ask('question')
+    await fixture.runTurn('question')
     expect(await holdfast.shares.create(threadId, { ownerId: 'ben' })).toEqual({
       kind: 'no-thread',
     })
@@ -192,7 +202,7 @@ describe.each(Object.entries(stores))('shares on %s', (_, open) => {
   it('[FK5] a thread has at most 50 links, and a cursor is good for one of them', async () => {
     const fixture = await createFixture(answering, { store: open() })
     const { holdfast, threadId } = fixture
-    await fixture.ask('question')
+    await fixture.runTurn('question')
     const ids = new Set<string>()
     for (let made = 0; made < 50; made++) ids.add(await share(fixture))
     expect(ids.size).toBe(50)
@@ -233,7 +243,7 @@ describe.each(Object.entries(stores))('shares on %s', (_, open) => {
       await file(holdfast, 'in-result'),
       await file(holdfast, 'later'),
     ]
-    const say = async (url: string, inOutput: string) => {
+    const sendFile = async (url: string, inOutput: string) => {
       named = inOutput
       await holdfast.send({
         threadId,
@@ -244,9 +254,9 @@ describe.each(Object.entries(stores))('shares on %s', (_, open) => {
       })
       await holdfast.settled()
     }
-    await say(`/api/files/${mine.id}`, `/api/files/${inResult.id}`)
+    await sendFile(`/api/files/${mine.id}`, `/api/files/${inResult.id}`)
     const id = await share(fixture)
-    await say(`/chat/api/files/${later.id}`, '')
+    await sendFile(`/chat/api/files/${later.id}`, '')
     const page = await holdfast.shares.messages(id, { basePath: '/chat' })
     const all = JSON.stringify(page)
     expect(all).toContain(`"/chat/api/shares/${id}/files/${mine.id}"`)

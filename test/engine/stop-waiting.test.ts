@@ -22,13 +22,13 @@ const start = async (
     tools: { remove, ...clientTools },
     policies: { remove: { approval: 'always' } },
   })
-  return { ...fixture, turn: await fixture.ask('go') }
+  return { ...fixture, turn: await fixture.runTurn('go') }
 }
 
 const ended = (turn: Turn) => (turn.progress.status === 'ended' ? turn.progress.ending.kind : null)
 
 describe('stop of a turn that waits', () => {
-  it('[ST1a] ends the waiting for an approval, once; the next message works and the model is told', async () => {
+  it('[ST1a] ends the waiting for an approval, once; the next message works and the prompt says so', async () => {
     const fixture = await start()
     const { holdfast, threadId } = fixture
     expect(await holdfast.stop(threadId)).toEqual({ kind: 'stopped', held: 0 })
@@ -36,7 +36,7 @@ describe('stop of a turn that waits', () => {
     expect(ended(turn)).toBe('stopped')
     expect([...callsOf(turn)]).toMatchObject([{ state: 'stopped', cause: 'stopped' }])
     expect(await holdfast.stop(threadId)).toEqual({ kind: 'idle', held: 0 })
-    expect(ended(await fixture.ask('and now?'))).toBe('completed')
+    expect(ended(await fixture.runTurn('and now?'))).toBe('completed')
     expect(JSON.stringify(fixture.calls.at(-1)?.prompt)).toContain(
       'The user stopped this call. It did not run and had no effect.',
     )
@@ -47,7 +47,7 @@ describe('stop of a turn that waits', () => {
     ])
   })
 
-  it('[ST1a] tells whoever follows, from any process on the same store', async () => {
+  it('[ST1a] notifies whoever follows, from any process on the same store', async () => {
     const fixture = await start()
     const { store, threadId } = fixture
     const model = scriptedModel(() => [])
@@ -73,7 +73,7 @@ describe('stop of a turn that waits', () => {
     expect(removed).toEqual([])
   })
 
-  it('[ST1a AP2] against a decision, exactly one wins, and both are told the truth', async () => {
+  it('[ST1a AP2] against a decision, exactly one wins, and both get that as their result', async () => {
     for (const first of ['stop', 'decide'] as const) {
       const fixture = await start()
       const { holdfast, threadId } = fixture

@@ -26,18 +26,18 @@ async function open(script: Script, options: Partial<HoldfastOptions> = {}) {
   const fixture = await createFixture(script, { model, tools, ...options })
   return { ...fixture, sent }
 }
-const endingOf = (turn: Awaited<ReturnType<Awaited<ReturnType<typeof open>>['ask']>>) =>
+const endingOf = (turn: Awaited<ReturnType<Awaited<ReturnType<typeof open>>['runTurn']>>) =>
   turn.progress.status === 'ended' ? turn.progress.ending.kind : turn.progress.status
 const namesIn = ({ tools: offered = [] }: Sent) => offered.map(({ name }) => name)
 
 describe('what people write for streamText', () => {
   it('[AG4] stopWhen ends the turn behind the step that a condition names', async () => {
     const counted = await open(forever, { stopWhen: isStepCount(3) })
-    const turn = await counted.ask('go')
+    const turn = await counted.runTurn('go')
     expect([endingOf(turn), turn.steps.length]).toEqual(['step-limit', 3])
     const script: Script = ({ index }) => [call(index === 1 ? 'wink' : 'look')]
     const named = await open(script, { stopWhen: [isStepCount(9), hasToolCall('wink')] })
-    expect((await named.ask('go')).steps).toHaveLength(2)
+    expect((await named.runTurn('go')).steps).toHaveLength(2)
   })
 
   it('[AG4] stopWhen is asked with what the steps said, called and got, and counts anew when a person continues', async () => {
@@ -54,8 +54,8 @@ describe('what people write for streamText', () => {
         return steps.length === 2
       },
     })
-    const { ask, holdfast, threadId } = fixture
-    await ask('go')
+    const { runTurn, holdfast, threadId } = fixture
+    await runTurn('go')
     expect(seen).toEqual([
       [1, 'step 0', 'look', 'saw it'],
       [2, 'step 1', 'look', 'saw it'],
@@ -69,14 +69,14 @@ describe('what people write for streamText', () => {
     const stopWhen = () => {
       throw new Error('No.')
     }
-    const { ask } = await open(forever, { stopWhen })
-    expect(endingOf(await ask('go'))).toBe('failed')
+    const { runTurn } = await open(forever, { stopWhen })
+    expect(endingOf(await runTurn('go'))).toBe('failed')
   })
 
   it('[AG4] prepareStep says what a step is sent: its settings for that step, its instructions from there on', async () => {
     const seen: unknown[] = []
     const script: Script = ({ index }) => (index === 0 ? [call('look')] : [{ text: 'Done.' }])
-    const { ask, sent } = await open(script, {
+    const { runTurn, sent } = await open(script, {
       instructions: 'Be kind.',
       temperature: 0.5,
       prepareStep: ({ stepNumber, steps, messages }) => {
@@ -86,7 +86,7 @@ describe('what people write for streamText', () => {
           : undefined
       },
     })
-    await ask('go')
+    await runTurn('go')
     expect(seen).toEqual([
       [0, 0, 1],
       [1, 1, 3],
@@ -104,23 +104,23 @@ describe('what people write for streamText', () => {
         ? [{ fails: Object.assign(new Error('Busy.'), { statusCode: 503 }) }]
         : [{ text: 'Other.' }],
     )
-    const { ask, sent } = await open(() => [{ text: 'First.' }], {
+    const { runTurn, sent } = await open(() => [{ text: 'First.' }], {
       retryDelayMs: 1,
       prepareStep: () => {
         asked++
         return { model: other, messages: [{ role: 'user', content: 'short' }] }
       },
     })
-    expect(textOf(await ask('go'))).toEqual(['Other.'])
+    expect(textOf(await runTurn('go'))).toEqual(['Other.'])
     expect([asked, sent.length]).toEqual([1, 0])
   })
 
   it('[AG4] activeTools are all that is offered, and toolOrder is their order', async () => {
-    const { ask, sent } = await open(
+    const { runTurn, sent } = await open(
       ({ index }) => (index === 0 ? [call('blink')] : [{ text: 'Done.' }]),
       { activeTools: ['wink', 'look'], toolOrder: ['wink'] },
     )
-    const turn = await ask('go')
+    const turn = await runTurn('go')
     expect(sent.map(namesIn)).toEqual([
       ['wink', 'look'],
       ['wink', 'look'],
@@ -133,22 +133,22 @@ describe('what people write for streamText', () => {
     const script: Script = ({ index }) =>
       index === 0 ? [{ call: 'look', input: { wrong: 1 } }] : [{ text: 'Done.' }]
     for (const name of ['repairToolCall', 'experimental_repairToolCall'] as const) {
-      const { ask } = await open(script, {
+      const { runTurn } = await open(script, {
         [name]: ({ toolCall }: { readonly toolCall: object }) => ({
           ...toolCall,
           input: '{"at":"mended"}',
         }),
       })
-      const [part] = (await ask('go')).steps[0]?.parts ?? []
+      const [part] = (await runTurn('go')).steps[0]?.parts ?? []
       expect(part).toMatchObject({ state: 'succeeded', output: { value: 'saw mended' } })
     }
   })
 
   it('[AG4] output asks the model for the form of its answer', async () => {
-    const { ask, sent } = await open(() => [{ text: '{"n":1}' }], {
+    const { runTurn, sent } = await open(() => [{ text: '{"n":1}' }], {
       output: Output.object({ schema: z.object({ n: z.number() }) }),
     })
-    expect(textOf(await ask('go'))).toEqual(['{"n":1}'])
+    expect(textOf(await runTurn('go'))).toEqual(['{"n":1}'])
     expect(sent[0]?.responseFormat).toMatchObject({ type: 'json', schema: { type: 'object' } })
   })
 
@@ -162,8 +162,8 @@ describe('what people write for streamText', () => {
       [{ maxRetries: 1 }, 2],
       [{ modelRetries: 1 }, 2],
     ] as const) {
-      const { ask, sent } = await open(() => fails, { retryDelayMs: 1, ...options })
-      expect(endingOf(await ask('go'))).toBe('failed')
+      const { runTurn, sent } = await open(() => fails, { retryDelayMs: 1, ...options })
+      expect(endingOf(await runTurn('go'))).toBe('failed')
       expect(sent).toHaveLength(calls)
     }
     await new Promise((resolve) => {
@@ -173,9 +173,9 @@ describe('what people write for streamText', () => {
     expect(warnings.filter((text) => text.includes('maxRetries'))).toHaveLength(1)
   })
 
-  it('[AG4] callbacks are told of steps and of the end, whatever they throw', async () => {
+  it('[AG4] callbacks are called for steps and for the end, whatever they throw', async () => {
     const said: unknown[] = []
-    const { ask } = await open(
+    const { runTurn } = await open(
       ({ index }) => (index === 0 ? [call('look')] : [{ text: 'Done.' }]),
       {
         onStepFinish: ({ stepNumber, toolResults }) => {
@@ -188,7 +188,7 @@ describe('what people write for streamText', () => {
         onAbort: () => void said.push('abort'),
       },
     )
-    expect(endingOf(await ask('go'))).toBe('completed')
+    expect(endingOf(await runTurn('go'))).toBe('completed')
     expect(said).toEqual([
       ['end', 0],
       ['step', 0, 'saw it'],
@@ -198,7 +198,7 @@ describe('what people write for streamText', () => {
     ])
   })
 
-  it('[AG4] callbacks are told of a failure and of a stop', async () => {
+  it('[AG4] callbacks are called for a failure and for a stop', async () => {
     const said: unknown[] = []
     const callbacks = {
       onFinish: () => void said.push('finish'),
@@ -206,9 +206,9 @@ describe('what people write for streamText', () => {
       onAbort: ({ steps }: { readonly steps: readonly unknown[] }) => void said.push(steps.length),
     }
     const failing = await open(() => [{ fails: new Error('No.') }], callbacks)
-    await failing.ask('go')
+    await failing.runTurn('go')
     const slow = await open(() => [{ text: 'Well' }, { waitMs: 600_000 }], callbacks)
-    await slow.say('go')
+    await slow.send('go')
     await slow.until(({ messages }) => JSON.stringify(messages).includes('Well'))
     await slow.holdfast.stop(slow.threadId)
     await slow.holdfast.settled()

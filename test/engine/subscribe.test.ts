@@ -57,7 +57,7 @@ describe('a follower', () => {
       },
     }
     const fixture = await createFixture(script, { tools: tools(), store: counting })
-    const sent = await fixture.say('go')
+    const sent = await fixture.send('go')
     if (sent.kind !== 'started') throw new Error(sent.kind)
     const stop = new AbortController()
     let turn: Turn | undefined = sent.turn
@@ -78,7 +78,7 @@ describe('a follower', () => {
     expect(view(frames).messages).toEqual(await fixture.messages())
   })
 
-  it('[LG2 RS2] is told what is stored while the next write of the run is under way', async () => {
+  it('[LG2 RS2] receives what is stored while the next write of the run is under way', async () => {
     const store = memory()
     const gate = Promise.withResolvers<void>()
     const isResult = ({ append }: PlannedCommit) =>
@@ -91,7 +91,7 @@ describe('a follower', () => {
       },
     }
     const fixture = await createFixture(script, { tools: tools(), store: slow })
-    const sent = await fixture.say('go')
+    const sent = await fixture.send('go')
     if (sent.kind !== 'started') throw new Error(sent.kind)
     const stop = new AbortController()
     const states: string[] = []
@@ -110,7 +110,7 @@ describe('a follower', () => {
     expect(states.at(-1)).toBe('succeeded')
   })
 
-  it('[RS2] is told in time by a run that writes without a pause', async () => {
+  it('[RS2] is notified in time by a run that writes without a pause', async () => {
     const steps = 60
     let ticks = 0
     const fixture = await createFixture(
@@ -118,7 +118,7 @@ describe('a follower', () => {
         index < steps ? [{ call: 'echo', input: { value: index } }] : [{ text: 'done' }],
       { tools: tools(), maxSteps: steps + 1, clock: { ...systemClock, elapsed: () => ++ticks } },
     )
-    const sent = await fixture.say('go')
+    const sent = await fixture.send('go')
     if (sent.kind !== 'started') throw new Error(sent.kind)
     const frames = await collect(fixture.holdfast, sent.turn.lastSeq, Number.MAX_SAFE_INTEGER)
     expect(frames.length).toBeGreaterThan(steps / 2)
@@ -138,7 +138,7 @@ describe('a follower', () => {
       { tools: tools({ slow }) },
     )
     const { holdfast, store, threadId } = fixture
-    await fixture.say('slow', 'old')
+    await fixture.send('slow', 'old')
     await fixture.until(({ messages }) => {
       const turn = messages.at(-1)
       return turn?.role === 'assistant' && turn.steps.length > 0
@@ -159,7 +159,7 @@ describe('a follower', () => {
 
   it('[RS2] who comes when the engine has been closed is let go at once', async () => {
     const fixture = await createFixture(() => [{ text: 'a' }])
-    await fixture.ask('go')
+    await fixture.runTurn('go')
     await fixture.holdfast.close()
     const frames: Frame[] = []
     for await (const frame of fixture.holdfast.subscribe(fixture.threadId, 0)) frames.push(frame)
@@ -177,7 +177,7 @@ describe('a follower', () => {
         if (turn?.role === 'assistant' && turn.progress.status === 'ended') stop.abort()
       }
     })()
-    await fixture.ask('go')
+    await fixture.runTurn('go')
     await following
     let at = 0
     for (const frame of live) {
@@ -190,7 +190,7 @@ describe('a follower', () => {
 
   it('[RS2] can begin again at every seq and still ends with the same messages', async () => {
     const fixture = await createFixture(script, { tools: tools() })
-    await fixture.ask('go')
+    await fixture.runTurn('go')
     const { seq } = (await fixture.store.readThread(fixture.threadId)) ?? { seq: 0 }
     const all = view(await collect(fixture.holdfast, 0, seq))
     expect(all.messages).toEqual(await fixture.messages())
@@ -216,7 +216,7 @@ describe('a follower', () => {
         if (turn?.role === 'assistant' && turn.progress.status === 'ended') stop.abort()
       }
     })()
-    await fixture.ask('go')
+    await fixture.runTurn('go')
     await following
     expect(seen.length).toBeGreaterThan(3)
     expect(seen.at(-1)?.messages).toEqual(await fixture.messages())
@@ -233,7 +233,7 @@ describe('a follower', () => {
   it('[RS2] ends when the thread is deleted', async () => {
     const fixture = await createFixture(script, { tools: tools() })
     const following = collect(fixture.holdfast, 0, Number.POSITIVE_INFINITY)
-    await fixture.ask('go')
+    await fixture.runTurn('go')
     await fixture.store.deleteThread(fixture.threadId)
     expect((await following).length).toBeGreaterThan(0)
   })
@@ -244,7 +244,7 @@ describe('a follower', () => {
     const slow = fixture.holdfast.subscribe(fixture.threadId, 0)
     // It has begun, and then does not read until everything is over.
     const first = slow.next()
-    await fixture.ask('go')
+    await fixture.runTurn('go')
     const { seq } = (await fixture.store.readThread(fixture.threadId)) ?? { seq: 0 }
     const frames: Frame[] = []
     for (let next = await first; next.done !== true; next = await slow.next()) {

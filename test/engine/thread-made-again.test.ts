@@ -132,7 +132,7 @@ describe.each(Object.entries(stores))('a thread that is made again, on %s', (_, 
       const fixture = await createFixture(script, { store, tools: { guarded } })
       const { holdfast, threadId } = fixture
       onTestFinished(() => holdfast.close())
-      await fixture.ask('go')
+      await fixture.runTurn('go')
       await prepare?.(fixture)
       replaceBefore(anyEvents)
       await act(fixture).catch(() => undefined)
@@ -165,9 +165,9 @@ describe.each(Object.entries(stores))('a thread that is made again, on %s', (_, 
       const fixture = await createFixture(script, { store, tools: { slow }, whenBusy: 'queue' })
       const { holdfast, threadId, log } = fixture
       onTestFinished(() => holdfast.close())
-      await fixture.say('go')
+      await fixture.send('go')
       await begun.opened
-      expect(await fixture.say('and then')).toMatchObject({ kind: 'queued' })
+      expect(await fixture.send('and then')).toMatchObject({ kind: 'queued' })
       // The commit that ends the turn and begins the next one: it acquires the lease, over that of its own run.
       replaceBefore(({ lease }) => lease?.kind === 'acquire', by)
       done.open()

@@ -47,7 +47,7 @@ it('[FK3] names a thread after its first answer, once, with what the call used, 
     onCall: ({ prompt }) => asked.push(JSON.stringify(prompt)),
   })
   const fixture = await createFixture(answer, { title: { model } })
-  await fixture.ask(`Which is it? ${'x'.repeat(10_000)}`)
+  await fixture.runTurn(`Which is it? ${'x'.repeat(10_000)}`)
   const view = await fixture.until(({ title }) => title !== undefined)
   expect(view.title).toBe('The Capital of France')
   expect(await threadOf(fixture)).toMatchObject({
@@ -66,7 +66,7 @@ it('[FK3] names a thread after its first answer, once, with what the call used, 
   expect(asked[0]).toContain('User: Which is it?')
   expect(asked[0]).toContain('Assistant: The capital of France is Paris.')
   expect(asked[0]?.length).toBeLessThan(4_000)
-  await fixture.ask('And of Spain?')
+  await fixture.runTurn('And of Spain?')
   expect(asked).toHaveLength(1)
   expect(fixture.log.filter(isMade)).toEqual([
     expect.objectContaining({ modelId: 'namer', isStored: true, threadId: fixture.threadId }),
@@ -75,7 +75,7 @@ it('[FK3] names a thread after its first answer, once, with what the call used, 
 
 it('[FK3] asks no model for a title unless the option is set, and none that is not known', async () => {
   const fixture = await createFixture(answer)
-  await fixture.ask('Hello')
+  await fixture.runTurn('Hello')
   await fixture.holdfast.close()
   expect(fixture.calls).toHaveLength(1)
   expect((await threadOf(fixture)).title).toBe('')
@@ -111,7 +111,7 @@ it('[FK3] uses the model of the answer where no other is named, and the next of 
   const fixture = await createFixture(answer, {
     ...{ model: [broken, second], maxRetries: 0, title: { instructions: 'One word.' } },
   })
-  await fixture.ask('Hello')
+  await fixture.runTurn('Hello')
   await fixture.until(({ title }) => title === 'France')
   expect(prompts[1]).toContain('One word.')
   expect(failuresIn(fixture.log)).toEqual([])
@@ -122,7 +122,7 @@ it('[FK3] a person who names the thread while the model thinks has the last word
   const fixture = await createFixture(answer, {
     title: { model: held(titled('By a model'), thought.opened) },
   })
-  await fixture.ask('Hello')
+  await fixture.runTurn('Hello')
   await fixture.holdfast.threads.update(fixture.threadId, { title: 'Mine' })
   thought.open()
   await expect.poll(() => fixture.log.filter(isMade)).toMatchObject([{ isStored: false }])
@@ -148,7 +148,7 @@ it('[FK3] of a rename and a title at one moment one is stored, and it is the per
     store: racing,
     title: { model: held(titled('By a model'), thought.opened) },
   })
-  await fixture.ask('Hello')
+  await fixture.runTurn('Hello')
   rename = () => fixture.holdfast.threads.update(fixture.threadId, { title: 'Mine' })
   thought.open()
   await expect.poll(() => fixture.log.filter(isMade)).toMatchObject([{ isStored: false }])
@@ -160,7 +160,7 @@ it('[FK3 OP6] a title for a thread that was deleted does not name the thread tha
   const fixture = await createFixture(answer, {
     title: { model: held(titled('Of the one before'), thought.opened) },
   })
-  await fixture.ask('Hello')
+  await fixture.runTurn('Hello')
   const { store, threadId } = fixture
   await fixture.holdfast.threads.delete(threadId)
   await store.createThread({ id: threadId, ownerId: parseOwnerId('owner'), title: '', at: 2 })
@@ -173,19 +173,19 @@ it('[FK3] a thread that has a name is not named again; one whose name was taken 
   const fixture = await createFixture(answer, { title: { model: titled('By a model') } })
   const { threads } = fixture.holdfast
   await threads.update(fixture.threadId, { title: 'Mine' })
-  await fixture.ask('Hello')
+  await fixture.runTurn('Hello')
   await fixture.holdfast.close()
   expect(fixture.log.filter(isMade)).toEqual([])
 
   const again = await createFixture(answer, { title: { model: titled('By a model') } })
   await again.holdfast.threads.update(again.threadId, { title: 'Mine' })
-  await again.ask('Hello')
+  await again.runTurn('Hello')
   await again.holdfast.threads.update(again.threadId, { title: '' })
-  await again.ask('Hello again')
+  await again.runTurn('Hello again')
   await again.until(({ title }) => title === 'By a model')
 })
 
-it('[FK3] a title that cannot be made is told to the hooks alone, and the next answer tries again', async () => {
+it('[FK3] a title that cannot be made is reported to the hooks alone, and the next answer tries again', async () => {
   let tries = 0
   const model = scriptedModel(() => {
     tries++
@@ -193,13 +193,13 @@ it('[FK3] a title that cannot be made is told to the hooks alone, and the next a
     return tries === 2 ? [{ text: ' \n"…"\n' }] : [{ text: 'At last' }]
   })
   const fixture = await createFixture(answer, { title: { model } })
-  const turn = await fixture.ask('Hello')
+  const turn = await fixture.runTurn('Hello')
   expect(turn.progress).toMatchObject({ status: 'ended', ending: { kind: 'completed' } })
   await expect.poll(() => failuresIn(fixture.log)).toMatchObject([{ message: 'no quota' }])
   expect((await threadOf(fixture)).title).toBe('')
-  await fixture.ask('Hello?')
+  await fixture.runTurn('Hello?')
   await expect.poll(() => failuresIn(fixture.log)).toHaveLength(2)
-  await fixture.ask('Hello??')
+  await fixture.runTurn('Hello??')
   await fixture.until(({ title }) => title === 'At last')
   expect(tries).toBe(3)
 })
@@ -208,7 +208,7 @@ it('[FK3] an answer that failed or was stopped names nothing', async () => {
   const fixture = await createFixture(() => [{ text: 'Hm' }, { fails: new Error('down') }], {
     ...{ title: { model: titled('By a model') }, maxRetries: 0 },
   })
-  await fixture.ask('Hello')
+  await fixture.runTurn('Hello')
   await fixture.holdfast.close()
   expect(fixture.log.filter(isMade)).toEqual([])
   expect((await threadOf(fixture)).titledBy).toBeNull()
@@ -221,7 +221,7 @@ it('[FK3] the answer ends without waiting for its title, and a shutdown breaks o
     signal = given
   })
   const fixture = await createFixture(answer, { title: { model } })
-  const turn = await fixture.ask('Hello')
+  const turn = await fixture.runTurn('Hello')
   expect(turn.progress.status).toBe('ended')
   await expect.poll(() => signal).toBeDefined()
   expect(signal?.aborted).toBe(false)

@@ -5,7 +5,7 @@ import { HoldfastError, memory, parseOwnerId, parseThreadId, type Store } from '
 import { postgres } from 'holdfast/postgres'
 import { sqlite } from 'holdfast/sqlite'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
-import { askUntil } from '../support/ask-until.ts'
+import { pollUntil } from '../support/poll-until.ts'
 import { createDatabase } from '../support/create-database.ts'
 import { createFixture, messageId } from './fixture.ts'
 
@@ -33,7 +33,7 @@ const message = messageId('turn-1')
 
 /** Whoever is refused because the database stood still writes again, as they are told to: nothing was stored (LG3a). */
 async function untilTaken<Result>(write: () => Promise<Result>): Promise<Result> {
-  const written = await askUntil(
+  const written = await pollUntil(
     () =>
       write().then(
         (result) => ({ result }),
@@ -128,7 +128,7 @@ describe.each(stores)('the tool-call repository on %s', (_, open) => {
   })
 
   it('[CL11] refuses ids that are none, a message of another thread, and a message of a person', async () => {
-    const { store, toolCalls, upsert, ask, list } = await start()
+    const { store, toolCalls, upsert, runTurn, list } = await start()
     await upsert('a')
     const other = parseThreadId('thread-2')
     await store.createThread({ id: other, ownerId: parseOwnerId('owner'), title: '', at: 1 })
@@ -146,8 +146,9 @@ describe.each(stores)('the tool-call repository on %s', (_, open) => {
     await expect(upsert('b', { name: '' })).rejects.toMatchObject({ code: 'bad-request' })
     await expect(toolCalls.setResult(message, '', 1)).rejects.toMatchObject({ code: 'bad-id' })
     await expect(toolCalls.cleanupIncomplete('')).rejects.toMatchObject({ code: 'bad-id' })
+    await expect(toolCalls.getByMessage('a\u0000b')).rejects.toMatchObject({ code: 'bad-id' })
     await toolCalls.markAllComplete(message)
-    await ask('hello')
+    await runTurn('hello')
     await expect(upsert('b', { messageId: 'user-1' })).rejects.toMatchObject({
       code: 'bad-request',
       message: expect.stringContaining('a person') as string,

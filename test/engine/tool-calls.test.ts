@@ -74,7 +74,7 @@ describe('the tool-call repository', () => {
   })
 
   it('[CL11 CL9] closes what never finished, and the default list leaves it out', async () => {
-    const { upsert, list, toolCalls, ask } = await repository()
+    const { upsert, list, toolCalls, runTurn } = await repository()
     await upsert('a', {}, false)
     await upsert('b')
     await toolCalls.setResult(message, 'a', 'A')
@@ -88,7 +88,7 @@ describe('the tool-call repository', () => {
     const { toolCalls: all } = await toolCalls.getByMessage(message, 'all')
     expect(all[1]).toMatchObject({ cause: 'no-result', error: 'No result: none came.' })
     // The thread goes on.
-    expect((await ask('next')).progress).toMatchObject({ ending: { kind: 'completed' } })
+    expect((await runTurn('next')).progress).toMatchObject({ ending: { kind: 'completed' } })
   })
 
   it('[CL11] loses nothing when many write at once', async () => {

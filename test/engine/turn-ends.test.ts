@@ -18,19 +18,21 @@ describe('ends', () => {
           : [{ text: 'fine' }],
       { tools: tools() },
     )
-    const turn = await fixture.ask('go')
+    const turn = await fixture.runTurn('go')
     expect(turn.progress).toMatchObject({
       status: 'ended',
       ending: { kind: 'failed', error: { code: 'model-error' } },
     })
     expect(textOf(turn)).toEqual(['Let me see. ', 'And th'])
     expect([...callsOf(turn)]).toMatchObject([{ state: 'interrupted', cause: 'stream-failed' }])
-    expect((await fixture.ask('again')).progress).toMatchObject({ ending: { kind: 'completed' } })
+    expect((await fixture.runTurn('again')).progress).toMatchObject({
+      ending: { kind: 'completed' },
+    })
   })
 
   it('[ST2] takes a stream that ends without a word for a failure', async () => {
     const fixture = await createFixture(() => [{ text: 'half an ans' }, { cut: true }])
-    const turn = await fixture.ask('go')
+    const turn = await fixture.runTurn('go')
     expect(turn.progress).toMatchObject({
       ending: { kind: 'failed', error: { code: 'stream-cut' } },
     })
@@ -46,7 +48,7 @@ describe('ends', () => {
       ],
       { tools: tools() },
     )
-    const turn = await fixture.ask('go')
+    const turn = await fixture.runTurn('go')
     expect(turn.progress).toMatchObject({ ending: { kind: 'cut-off' } })
     expect([...callsOf(turn)]).toMatchObject([{ state: 'interrupted', cause: 'over-limit' }])
   })
@@ -56,7 +58,7 @@ describe('ends', () => {
       ({ index }) => (index < 5 ? [call(index)] : [{ text: 'at last' }]),
       { tools: tools(), maxSteps: 3 },
     )
-    const first = await fixture.ask('go')
+    const first = await fixture.runTurn('go')
     expect(first.progress).toMatchObject({ ending: { kind: 'step-limit' } })
     expect(first.steps).toHaveLength(3)
     expect(await fixture.holdfast.continue(fixture.threadId)).toMatchObject({
@@ -77,10 +79,10 @@ describe('ends', () => {
     const fixture = await createFixture(({ index }) => (index === 0 ? [call(1)] : []), {
       tools: tools(),
     })
-    expect((await fixture.ask('go')).progress).toMatchObject({ ending: { kind: 'no-answer' } })
+    expect((await fixture.runTurn('go')).progress).toMatchObject({ ending: { kind: 'no-answer' } })
   })
 
-  it('[ST1] stops from anywhere: keeps what came, closes calls, tells the tools, and goes on after', async () => {
+  it('[ST1] stops from anywhere: keeps what came, closes calls, aborts the tools, and goes on after', async () => {
     const begun = gate()
     const told = gate<boolean>()
     const slow = tool({
@@ -99,7 +101,7 @@ describe('ends', () => {
         index === 0 ? [{ text: 'Working' }, { call: 'slow', input: {} }] : [{ text: 'ok' }],
       { tools: { slow } },
     )
-    await fixture.say('go')
+    await fixture.send('go')
     await begun.opened
     expect(await fixture.holdfast.stop(fixture.threadId)).toEqual({ kind: 'stopped', held: 0 })
     expect(await told.opened).toBe(true)
@@ -108,7 +110,9 @@ describe('ends', () => {
     expect(textOf(turn)).toEqual(['Working'])
     expect([...callsOf(turn)]).toMatchObject([{ state: 'stopped', cause: 'stopped' }])
     expect(await fixture.holdfast.stop(fixture.threadId)).toEqual({ kind: 'idle', held: 0 })
-    expect((await fixture.ask('again')).progress).toMatchObject({ ending: { kind: 'completed' } })
+    expect((await fixture.runTurn('again')).progress).toMatchObject({
+      ending: { kind: 'completed' },
+    })
   })
 
   it('[ST1] stops in mid-text and keeps every piece the server had received', async () => {
@@ -118,7 +122,7 @@ describe('ends', () => {
       { waitMs: 60_000 },
       { text: 'three' },
     ])
-    await fixture.say('go')
+    await fixture.send('go')
     await fixture.until(({ messages }) => {
       const turn = messages.at(-1)
       return turn?.role === 'assistant' && textOf(turn).join('').includes('two')
@@ -144,7 +148,7 @@ describe('model errors', () => {
         ? [{ fails: Object.assign(new Error('busy'), { statusCode: 429 }) }]
         : [{ text: 'ok' }]
     })
-    expect((await fixture.ask('go')).progress).toMatchObject({ ending: { kind: 'completed' } })
+    expect((await fixture.runTurn('go')).progress).toMatchObject({ ending: { kind: 'completed' } })
     expect(attempts).toBe(3)
     const retries = fixture.log.filter(({ type }) => type === 'model-retried')
     expect(retries).toMatchObject([
@@ -162,7 +166,7 @@ describe('model errors', () => {
     ['model-error', new Error('something else')],
   ])('tells a failure of kind %s', async (code, error) => {
     const fixture = await createFixture(() => [{ fails: error }])
-    const { progress } = await fixture.ask('go')
+    const { progress } = await fixture.runTurn('go')
     expect(progress).toMatchObject({ ending: { kind: 'failed', error: { code } } })
     const retried = fixture.log.some(({ type }) => type === 'model-retried')
     expect(retried).toBe(['rate-limited', 'provider-down', 'network'].includes(code))

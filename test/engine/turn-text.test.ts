@@ -4,7 +4,7 @@ import { call, createFixture, echo, statesOf, textOf, tools } from './fixture.ts
 it('[LG8] never splits a surrogate pair between two commits', async () => {
   const fixture = await createFixture(() => [{ text: '👋🏽🌍', pieces: 6 }, { waitMs: 1 }])
   const seen: string[] = []
-  await fixture.say('go')
+  await fixture.send('go')
   await fixture.until(({ messages }) => {
     const turn = messages.at(-1)
     if (turn?.role !== 'assistant') return false
@@ -32,7 +32,7 @@ it('[LG8] stores arguments as they arrive, and a call that came at once as one e
       }
     }
   })()
-  await fixture.ask('go')
+  await fixture.runTurn('go')
   await following
   const ofCalls = seen.filter((type) => /^call-(announced|input-appended|recorded)$/.test(type))
   expect(ofCalls).toEqual([
@@ -51,5 +51,5 @@ it('works with a plain AI SDK tool and no options at all', async () => {
       tools: { echo },
     },
   )
-  expect(statesOf(await fixture.ask('go'))).toEqual(['succeeded'])
+  expect(statesOf(await fixture.runTurn('go'))).toEqual(['succeeded'])
 })

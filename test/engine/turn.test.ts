@@ -11,7 +11,7 @@ describe('a turn', () => {
         index === 0 ? [{ text: 'Looking.' }, call('hello')] : [{ text: 'It said hello.' }],
       { tools: tools() },
     )
-    const turn = await fixture.ask('Echo hello')
+    const turn = await fixture.runTurn('Echo hello')
     expect(turn.progress).toMatchObject({ status: 'ended', ending: { kind: 'completed' } })
     expect(textOf(turn)).toEqual(['Looking.', 'It said hello.'])
     expect([...callsOf(turn)]).toMatchObject([
@@ -27,7 +27,7 @@ describe('a turn', () => {
       ({ index }) => (index === 0 ? [call(1)] : [{ text: 'done' }]),
       { tools: tools() },
     )
-    const turn = await fixture.ask('go')
+    const turn = await fixture.runTurn('go')
     const { steps } = turn
     expect(steps).toMatchObject([
       {
@@ -66,7 +66,7 @@ describe('a turn', () => {
           : [{ text: 'all done' }],
       { tools: { slow }, toolConcurrency: 2 },
     )
-    await fixture.say('go')
+    await fixture.send('go')
     // The second call overtakes the first; the third takes its place.
     release[1]?.open()
     await fixture.until(({ messages }) => {
@@ -90,14 +90,14 @@ describe('a turn', () => {
         index === 0 ? [call('a'), { call: 'boom', input: {} }, call('c')] : [{ text: 'ok' }],
       { tools: tools({ boom }) },
     )
-    expect([...callsOf(await fixture.ask('go'))]).toMatchObject([
+    expect([...callsOf(await fixture.runTurn('go'))]).toMatchObject([
       { state: 'succeeded' },
       { state: 'failed', cause: 'tool-error', modelError: 'kaput' },
       { state: 'succeeded' },
     ])
   })
 
-  it('[CL6] fails unknown tools, bad arguments and late tools, tells the model and goes on', async () => {
+  it('[CL6] fails unknown tools, bad arguments and late tools, shows that to the model and goes on', async () => {
     const ran: unknown[] = []
     const strict = tool({
       inputSchema: z.object({ n: z.number() }),
@@ -116,7 +116,7 @@ describe('a turn', () => {
           : [{ text: 'I see.' }],
       { tools: { strict, never }, policies: { never: { timeoutMs: 5 } } },
     )
-    const turn = await fixture.ask('go')
+    const turn = await fixture.runTurn('go')
     expect([...callsOf(turn)].map((call) => ('cause' in call ? call.cause : call.state))).toEqual([
       'unknown-tool',
       'invalid-input',
@@ -141,7 +141,7 @@ describe('a turn', () => {
         index === 0 ? [{ call: 'bare', input: {}, inputText: '' }] : [{ text: 'ok' }],
       { tools: { bare } },
     )
-    const turn = await fixture.ask('go')
+    const turn = await fixture.runTurn('go')
     expect(inputs).toEqual([{}])
     expect([...callsOf(turn)]).toMatchObject([
       { state: 'succeeded', output: { kind: 'inline', value: { seen: 1 } } },
@@ -163,7 +163,7 @@ describe('a turn', () => {
       ({ index }) => (index === 0 ? [{ call: 'progress', input: {} }] : [{ text: 'ok' }]),
       { tools: { progress } },
     )
-    await fixture.say('go')
+    await fixture.send('go')
     await fixture.until(({ messages }) => {
       const turn = messages.at(-1)
       const first = turn?.role === 'assistant' ? [...callsOf(turn)][0] : undefined
@@ -184,7 +184,7 @@ describe('a turn', () => {
       ({ index }) => (index < 2 ? [call(index, 'same'), call('twin', 'same')] : [{ text: 'ok' }]),
       { tools: tools() },
     )
-    const calls = [...callsOf(await fixture.ask('go'))]
+    const calls = [...callsOf(await fixture.runTurn('go'))]
     expect(calls.map((each) => each.providerCallId)).toEqual(['same', 'same', 'same', 'same'])
     expect(new Set(calls.map((each) => each.id)).size).toBe(4)
     expect(calls.map((each) => each.state)).toEqual(Array(4).fill('succeeded'))
@@ -206,7 +206,7 @@ describe('a turn', () => {
           : [{ text: 'ok' }],
       { tools: { give }, maxOutputChars: 1_000 },
     )
-    const calls = [...callsOf(await fixture.ask('go'))]
+    const calls = [...callsOf(await fixture.runTurn('go'))]
     expect(calls.map(({ state }) => state)).toEqual(['failed', 'failed', 'succeeded', 'succeeded'])
     expect(calls[2]).toMatchObject({ output: { value: big } })
     expect(calls[3]).toMatchObject({ output: { value: null } })
@@ -229,7 +229,7 @@ describe('a turn', () => {
           : [{ text: 'found' }],
       { tools: { image } },
     )
-    const turn = await fixture.ask('go')
+    const turn = await fixture.runTurn('go')
     expect([...callsOf(turn)]).toMatchObject([
       {
         name: 'web_search',

@@ -52,7 +52,7 @@ async function serve(
   return { holdfast, store }
 }
 
-const ask = (holdfast: Holdfast, id = 'u1') =>
+const sendGo = (holdfast: Holdfast, id = 'u1') =>
   holdfast.send({
     threadId,
     message: { id: parseMessageId(id), parts: [{ type: 'text', text: 'go' }] },
@@ -94,7 +94,7 @@ describe('two servers on one PostgreSQL', () => {
     const one = await serve(() => slowly(20))
     const two = await serve(() => [])
     const following = until(two.holdfast, hasEnded)
-    await ask(one.holdfast)
+    await sendGo(one.holdfast)
     const { states, turn } = await following
     expect(states.length).toBeGreaterThan(5)
     expect(states.at(-1)?.messages).toEqual(await pageOf(one.store))
@@ -104,7 +104,7 @@ describe('two servers on one PostgreSQL', () => {
   it('[RS7 ST1] stop from the other', async () => {
     const one = await serve(() => [{ text: 'working' }, { waitMs: 60_000 }])
     const two = await serve(() => [])
-    await ask(one.holdfast)
+    await sendGo(one.holdfast)
     await until(two.holdfast, ({ steps }) => steps[0]?.parts[0] !== undefined)
     expect(await two.holdfast.stop(threadId)).toEqual({ kind: 'stopped', held: 0 })
     const [, turn] = await pageOf(two.store)
@@ -125,7 +125,7 @@ describe('two servers on one PostgreSQL', () => {
         : [{ call: 'remove', input: {} }]
     const one = await serve(script, options('one'))
     const two = await serve(script, options('two'))
-    await ask(one.holdfast)
+    await sendGo(one.holdfast)
     const { turn } = await until(two.holdfast, ({ progress }) => progress.status === 'waiting')
     const [call] = callsOf(turn)
     const decisions = [{ callId: call?.id as never, decision: 'accept' }] as const
@@ -157,7 +157,7 @@ describe('two servers on one PostgreSQL', () => {
     const script = ({ prompt }: ScriptedCall): readonly ScriptPart[] =>
       prompt.some(({ role }) => role === 'tool') ? [{ text: 'ok' }] : [{ call: 'look', input: {} }]
     const one = await serve(script, { tools: { look }, policies })
-    await ask(one.holdfast)
+    await sendGo(one.holdfast)
     await begun.opened
     // Not closed in order: from here on nothing that it does arrives.
     await one.store.close()
@@ -184,14 +184,14 @@ describe('two servers on one PostgreSQL', () => {
       if (cuts === 0 && turn.steps[0]?.parts[3] !== undefined) void cut()
       return hasEnded(turn)
     })
-    await ask(one.holdfast)
+    await sendGo(one.holdfast)
     const { states } = await following
     await admin.end()
     expect(cuts).toBeGreaterThan(0)
     expect(states.at(-1)?.messages).toEqual(await pageOf(one.store))
   })
 
-  it('[RS2 RS7] one stores a change and tells nobody of it, as when it dies there: the other finds it', async () => {
+  it('[RS2 RS7] one stores a change and notifies nobody of it, as when it dies there: the other finds it', async () => {
     const admin = new pg.Client({ connectionString: database.url })
     await admin.connect()
     await admin.query('CREATE SCHEMA mute')
@@ -216,7 +216,7 @@ describe('two servers on one PostgreSQL', () => {
     }
     const two = await serve(() => [], { clock, recoverEveryMs: 0 })
     const following = until(two.holdfast, ({ progress }) => progress.status === 'waiting')
-    await ask(one.holdfast)
+    await sendGo(one.holdfast)
     const { states } = await following
     expect(states.at(-1)?.messages).toEqual(await pageOf(one.store))
   })

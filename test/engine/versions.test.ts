@@ -74,9 +74,9 @@ describe.each(Object.entries(stores))('versions on %s', (_, open) => {
       },
     )
     const { holdfast, threadId } = fixture
-    const first = await fixture.ask('question')
+    const first = await fixture.runTurn('question')
     await again(fixture)
-    await fixture.say('hold')
+    await fixture.send('hold')
     isStale = true
     expect(await holdfast.show(threadId, first.id)).toMatchObject({ kind: 'run-active' })
     hold.open()
@@ -85,7 +85,7 @@ describe.each(Object.entries(stores))('versions on %s', (_, open) => {
 
   it('[VR1] an answer that is made anew is another version, and the model is sent the one that is shown', async () => {
     const fixture = await createFixture(countAnswers, { store: open() })
-    const first = await fixture.ask('question')
+    const first = await fixture.runTurn('question')
     const second = await again(fixture)
     const third = await again(fixture)
     const ids = [first.id, second, third]
@@ -98,7 +98,7 @@ describe.each(Object.entries(stores))('versions on %s', (_, open) => {
       effects: [],
     })
     expect(await lastVersions(fixture)).toEqual({ ids, shown: first.id })
-    await fixture.ask('and then?')
+    await fixture.runTurn('and then?')
     const prompt = JSON.stringify(fixture.calls.at(-1)?.prompt)
     expect(prompt).toContain('answer 0')
     expect(prompt).not.toMatch(/answer [12]/)
@@ -110,7 +110,7 @@ describe.each(Object.entries(stores))('versions on %s', (_, open) => {
 
   it('[VR1 OP7] a message has a hundred versions at most, and of the next one nothing is stored', async () => {
     const fixture = await createFixture(countAnswers, { store: open() })
-    await fixture.ask('question')
+    await fixture.runTurn('question')
     for (let nth = 1; nth < 100; nth++) await again(fixture)
     expect((await lastVersions(fixture))?.ids).toHaveLength(100)
     const before = await fixture.store.readThread(fixture.threadId)
@@ -155,11 +155,11 @@ describe.each(Object.entries(stores))('versions on %s', (_, open) => {
       },
     )
     const { holdfast, threadId } = fixture
-    await fixture.ask('question')
+    await fixture.runTurn('question')
     const message = { id: 'user-1', parts: [{ type: 'text', text: 'remove it' }] as const }
     await holdfast.send({ threadId, message, replaces: 'user-1' })
     between = async () => {
-      expect((await fixture.say('and then?', 'queued')).kind).toBe('queued')
+      expect((await fixture.send('and then?', 'queued')).kind).toBe('queued')
       hold.open()
       await holdfast.settled()
     }
@@ -171,8 +171,8 @@ describe.each(Object.entries(stores))('versions on %s', (_, open) => {
 
   it('[VR1] an edit keeps the message with all that was below it, also under its own id', async () => {
     const fixture = await createFixture(countAnswers, { store: open() })
-    await fixture.ask('one')
-    await fixture.ask('two')
+    await fixture.runTurn('one')
+    await fixture.runTurn('two')
     const [, , old] = await fixture.messages()
     await edit(fixture, 'user-2', 'two, better')
     await edit(fixture, 'user-1', 'another one', 'user-9')
@@ -192,8 +192,8 @@ describe.each(Object.entries(stores))('versions on %s', (_, open) => {
 
   it('[VR1] an older answer that is made anew keeps what followed it', async () => {
     const fixture = await createFixture(countAnswers, { store: open() })
-    const first = await fixture.ask('one')
-    await fixture.ask('two')
+    const first = await fixture.runTurn('one')
+    await fixture.runTurn('two')
     await again(fixture, first.id)
     expect(await wordsOf(fixture)).toEqual(['one', 'answer 2'])
     await fixture.holdfast.show(fixture.threadId, 'user-2')
@@ -202,7 +202,7 @@ describe.each(Object.entries(stores))('versions on %s', (_, open) => {
 
   it('[VR1] an export has every version, and an import of it brings them all', async () => {
     const fixture = await createFixture(countAnswers, { store: open() })
-    const first = await fixture.ask('one')
+    const first = await fixture.runTurn('one')
     await again(fixture)
     await edit(fixture, 'user-1', 'another')
     let text = ''
@@ -238,9 +238,9 @@ describe.each(Object.entries(stores))('versions on %s', (_, open) => {
 
   it('[VR4] a fork has the same messages up to one, and goes its own way', async () => {
     const fixture = await createFixture(countAnswers, { store: open() })
-    const first = await fixture.ask('one')
+    const first = await fixture.runTurn('one')
     await again(fixture)
-    await fixture.ask('two')
+    await fixture.runTurn('two')
     const [, shown] = await fixture.messages()
     const { holdfast } = fixture
     const { threads } = holdfast
@@ -303,7 +303,7 @@ describe('switching', () => {
       callBoth,
       charge(() => charged++),
     )
-    const first = await fixture.ask('charge my card')
+    const first = await fixture.runTurn('charge my card')
     const second = await again(fixture)
     const result = await fixture.holdfast.show(fixture.threadId, first.id)
     if (result.kind !== 'shown') throw new Error(result.kind)
@@ -338,16 +338,16 @@ describe('switching', () => {
         policies: { ask: { approval: 'always' } },
       },
     )
-    const first = await fixture.ask('one')
+    const first = await fixture.runTurn('one')
     const second = await again(fixture)
     const { holdfast, threadId } = fixture
-    const running = await fixture.say('hold')
+    const running = await fixture.send('hold')
     await begun.opened
     const turnId = running.kind === 'started' ? running.turnId : ''
     expect(await holdfast.show(threadId, first.id)).toEqual({ kind: 'run-active', turnId })
     open()
     await holdfast.settled()
-    const waiting = await fixture.ask('ask')
+    const waiting = await fixture.runTurn('ask')
     expect(waiting.progress.status).toBe('waiting')
     expect((await holdfast.show(threadId, first.id)).kind).toBe('shown')
     const left = turnOf(await fixture.store.readMessage(threadId, waiting.id))
@@ -368,7 +368,7 @@ describe('switching', () => {
 
   it('[VR1] knows no message of another thread, none that is not there, and no other owner', async () => {
     const fixture = await createFixture(countAnswers)
-    const first = await fixture.ask('one')
+    const first = await fixture.runTurn('one')
     await again(fixture)
     const { holdfast, threadId } = fixture
     await holdfast.threads.create({ id: 'other', ownerId: 'owner' })
@@ -383,7 +383,7 @@ describe('switching', () => {
 
   it('[VR2] two who switch at once are one after the other, and both get what they asked for', async () => {
     const fixture = await createFixture(countAnswers)
-    const first = await fixture.ask('one')
+    const first = await fixture.runTurn('one')
     const second = await again(fixture)
     await again(fixture)
     const { holdfast, threadId } = fixture
@@ -409,8 +409,8 @@ describe('a fork', () => {
         policies: { ask: { approval: 'always' } },
       },
     )
-    await fixture.ask('one')
-    const waiting = await fixture.ask('two')
+    await fixture.runTurn('one')
+    const waiting = await fixture.runTurn('two')
     const { holdfast, threadId } = fixture
     expect(await fork(holdfast, threadId, { messageId: waiting.id })).toEqual({
       kind: 'run-active',
@@ -424,7 +424,7 @@ describe('a fork', () => {
 
   it('[VR4] with an id that exists is that thread, and is never another owner’s', async () => {
     const fixture = await createFixture(countAnswers)
-    await fixture.ask('one')
+    await fixture.runTurn('one')
     const { holdfast, threadId } = fixture
     await holdfast.threads.create({ id: 'mine', ownerId: 'owner', title: 'Mine' })
     await holdfast.threads.create({ id: 'bens', ownerId: 'ben' })

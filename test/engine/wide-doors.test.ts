@@ -6,20 +6,26 @@ import { createFixture, messageId } from './fixture.ts'
 
 const keys = (count: number): Json =>
   Object.fromEntries(Array.from({ length: count }, (_, nth) => [`k${nth}`, nth]))
+/** Small objects no two of which have a key in common: each key takes forty times as long as a shared one. */
+const strangers = (count: number): Json =>
+  Array.from({ length: count / 100 }, (_, nth) =>
+    Object.fromEntries(Array.from({ length: 100 }, (_, key) => [`k${nth * 100 + key}`, key])),
+  )
 const list = (count: number): Json => Array.from({ length: count }, () => 1)
 
-const reason = 'more than 500,000 values inside, or an object of more than 25,000 keys'
+const reason = 'more than 500,000 values inside, or more than 25,000 different keys'
 
 describe.each<[what: string, value: Json]>([
   ['a million keys', keys(1_000_000)],
   ['a million items', list(1_000_000)],
+  ['sixty thousand different keys', strangers(60_000)],
 ])('%s', (_, value) => {
   it('[CL6b OP7] as the result of a tool fail its call, with the reason', async () => {
     const fixture = await createFixture(
       ({ index }) => (index === 0 ? [{ call: 'look', input: {} }] : [{ text: 'ok' }]),
       { tools: { look: tool({ inputSchema: z.object({}), execute: () => value }) } },
     )
-    const turn = await fixture.ask('go')
+    const turn = await fixture.runTurn('go')
     expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
     expect([...callsOf(turn)]).toMatchObject([
       { state: 'failed', error: expect.stringContaining(reason) as string },
@@ -39,7 +45,7 @@ describe.each<[what: string, value: Json]>([
         tools: { look: tool({ inputSchema, execute: () => 'ok' }) },
       },
     )
-    const turn = await fixture.ask('go')
+    const turn = await fixture.runTurn('go')
     expect([...callsOf(turn)]).toMatchObject([{ state: 'failed', cause: 'invalid-input' }])
     expect(asked).toBe(0)
   })
@@ -53,7 +59,7 @@ describe.each<[what: string, value: Json]>([
       },
     )
     const { holdfast, threadId } = fixture
-    const [call] = callsOf(await fixture.ask('go'))
+    const [call] = callsOf(await fixture.runTurn('go'))
     const decisions = [
       { callId: call?.id ?? '', decision: 'accept', args: { more: value } },
     ] as const
@@ -84,11 +90,15 @@ describe.each<[what: string, value: Json]>([
     }
     const document = JSON.stringify(thread)
     const line = `${JSON.stringify({ id: 'l', messages: [] })}\n${JSON.stringify(text('c', value))}\n`
-    for (const [json, where] of [
-      [document, 'messages[0]'],
-      [line, 'line 2'],
+    for (const [json, where, options] of [
+      [document, 'messages[0]', {}],
+      [line, 'line 2', {}],
+      // Where parsing must not block the event loop, it is counted before.
+      [document, 'messages[0]', { messageChars: 100_000_000 }],
+      [line, 'line 2', { messageChars: 100_000_000 }],
     ] as const) {
-      const report = await importThreads(store, readImport(source(json)), { ownerId: 'o' })
+      const items = readImport(source(json), options)
+      const report = await importThreads(store, items, { ownerId: 'o' })
       expect(report.failed).toMatchObject([
         {
           where: expect.stringContaining(where) as string,
@@ -107,7 +117,7 @@ it('[CL6b] as many as are allowed are stored as they are', async () => {
     ({ index }) => (index === 0 ? [{ call: 'look', input: {} }] : [{ text: 'ok' }]),
     { tools: { look: tool({ inputSchema: z.object({}), execute: () => value }) } },
   )
-  const turn = await fixture.ask('go')
+  const turn = await fixture.runTurn('go')
   expect([...callsOf(turn)]).toMatchObject([
     { state: 'succeeded', output: { kind: 'inline', value } },
   ])

@@ -27,44 +27,44 @@ const folderInFile = (): FileStore => folderFiles(join(writeTemporary(1), 'folde
 
 interface Failure {
   readonly name: string
-  readonly says: string
+  readonly message: string
   readonly toFiles: () => FileOptions
 }
 
 const failures: readonly Failure[] = [
   {
     name: 'its type is refused',
-    says: 'are not accepted',
+    message: 'are not accepted',
     toFiles: () => ({ store: memoryFiles(), accept: ['image/png'] }),
   },
   {
     name: 'it is too large',
-    says: 'larger than',
+    message: 'larger than',
     toFiles: () => ({ store: memoryFiles(), maxBytes: 100_000 }),
   },
   {
     name: 'it is too large behind its head',
-    says: 'larger than',
+    message: 'larger than',
     toFiles: () => ({ store: memoryFiles(), maxBytes: 2_500_000 }),
   },
   {
     name: 'it exceeds what its owner may have',
-    says: 'exceed your limit',
+    message: 'exceed your limit',
     toFiles: () => ({ store: memoryFiles(), maxBytesPerOwner: 1_000 }),
   },
   {
     name: 'the folder cannot be made',
-    says: 'ENOTDIR',
+    message: 'ENOTDIR',
     toFiles: () => ({ store: folderInFile() }),
   },
   {
     name: 'the store fails before it reads',
-    says: diskFull.message,
+    message: diskFull.message,
     toFiles: () => ({ store: failing(() => Promise.reject(diskFull)) }),
   },
   {
     name: 'the store fails at the first piece',
-    says: diskFull.message,
+    message: diskFull.message,
     toFiles: () => ({
       store: failing(async (_, content) => {
         for await (const _piece of content) throw diskFull
@@ -73,7 +73,7 @@ const failures: readonly Failure[] = [
   },
   {
     name: 'the store asks for a piece and does not wait for it',
-    says: diskFull.message,
+    message: diskFull.message,
     toFiles: () => ({
       store: failing(async (_, content) => {
         void content[Symbol.asyncIterator]().next()
@@ -84,12 +84,12 @@ const failures: readonly Failure[] = [
 ]
 
 describe('the source of an upload is closed', () => {
-  it.each(failures)('[FL1] where $name', async ({ says, toFiles }) => {
+  it.each(failures)('[FL1] where $name', async ({ message, toFiles }) => {
     const files = { accept: ['*/*'], ...toFiles() }
     const holdfast = createHoldfast({ store: memory(), recoverEveryMs: 0, files })
     onTestFinished(() => holdfast.close())
     const content = createReadStream(writeTemporary(3_000_000))
-    await expect(holdfast.files.add({ ownerId: 'ana', content })).rejects.toThrow(says)
+    await expect(holdfast.files.add({ ownerId: 'ana', content })).rejects.toThrow(message)
     await expect.poll(() => content.closed).toBe(true)
   })
 

@@ -92,7 +92,7 @@ describe.each(Object.entries(stores))('files in %s', (_, open) => {
     expect(await readAll(await files.read(id))).toEqual(Buffer.alloc(0))
   })
 
-  it('[FL1] whose source fails are told as failed', async () => {
+  it('[FL1] whose source fails are reported as failed', async () => {
     const { files } = await open()
     async function* broken(): AsyncGenerator<Uint8Array> {
       yield randomBytes(100_000)

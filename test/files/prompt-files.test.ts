@@ -56,7 +56,7 @@ function start(
     const { url, mediaType, id } = file
     return { id, part: { type: 'file' as const, url, mediaType, filename } }
   }
-  const ask = async (...files: readonly UserPart[]) => {
+  const promptFor = async (...files: readonly UserPart[]) => {
     const parts = [{ type: 'text' as const, text: 'Look.' }, ...files]
     const message = { id: `m${++sent}`, parts }
     expect(await holdfast.send({ threadId: 't', message, create })).toMatchObject({
@@ -67,7 +67,7 @@ function start(
   }
   const answer = async (...parts: readonly UserPart[]) =>
     holdfast.post('t', { role: 'assistant', parts }, { create })
-  return { holdfast, calls, add, ask, answer }
+  return { holdfast, calls, add, promptFor, answer }
 }
 
 /**
@@ -100,11 +100,11 @@ describe('the files of a prompt', () => {
     const look = tool({ inputSchema: z.object({}), execute: () => 'nothing' })
     const script = ({ index }: ScriptedCall) =>
       index < 2 ? [{ call: 'look', input: {} }] : [{ text: 'Seen.' }]
-    const { add, answer, ask, calls } = start({ store }, script, { tools: { look } })
+    const { add, answer, promptFor, calls } = start({ store }, script, { tools: { look } })
     const { part } = await add('a')
     await answer(...Array.from({ length: 10 }, () => part))
     read.length = 0
-    await ask()
+    await promptFor()
     expect(calls.map(({ prompt }) => shownIn(prompt))).toEqual(
       Array.from({ length: 3 }, () => 'aaa(a file)'),
     )
@@ -113,40 +113,40 @@ describe('the files of a prompt', () => {
 
   it('[OP7 FL2] of an answer and of a person is loaded once for both', async () => {
     const { store, read } = createMeteredFiles()
-    const { add, answer, ask } = start({ store })
+    const { add, answer, promptFor } = start({ store })
     const { part } = await add('a')
     await answer(part)
     read.length = 0
-    expect(await ask(part)).toBe('aa')
+    expect(await promptFor(part)).toBe('aa')
     expect(read).toHaveLength(1)
   })
 
   it('[OP7 ST3b] are the newest, of people and of answers, as far as they fit; the others are words', async () => {
-    const { add, answer, ask } = start({ store: memoryFiles() })
+    const { add, answer, promptFor } = start({ store: memoryFiles() })
     const [a, b, c, d, e] = await Promise.all(
       ['a', 'b', 'c', 'd', 'e'].map((letter) => add(letter)),
     )
     if (!a || !b || !c || !d || !e) throw new Error('not added')
-    expect(await ask(a.part)).toBe('a')
+    expect(await promptFor(a.part)).toBe('a')
     await answer(b.part)
-    expect(await ask(c.part)).toBe('abc')
-    expect(await ask(d.part)).toBe('(a)bcd')
-    expect(await ask(e.part)).toBe('(a)(a file)cde')
+    expect(await promptFor(c.part)).toBe('abc')
+    expect(await promptFor(d.part)).toBe('(a)bcd')
+    expect(await promptFor(e.part)).toBe('(a)(a file)cde')
   })
 
   it('[OP7] of a new message that has all it may have are sent, whatever was named before', async () => {
-    const { add, answer, ask } = start({ store: memoryFiles() })
+    const { add, answer, promptFor } = start({ store: memoryFiles() })
     const old = await add('o', 1_000)
     const large = await add('l', 40_000)
     const files = await Promise.all(['a', 'b', 'c'].map((letter) => add(letter, 33_000)))
-    await ask(large.part, old.part)
+    await promptFor(large.part, old.part)
     await answer(old.part, large.part)
     // The first of them is named again, which must not displace the others.
     const [first] = files
     if (first === undefined) throw new Error('not added')
-    await ask(first.part)
+    await promptFor(first.part)
     await answer(first.part)
-    const sent = await ask(...files.map(({ part }) => part), first.part)
+    const sent = await promptFor(...files.map(({ part }) => part), first.part)
     expect(sent).toBe('(l)(o)o(a file)(a)(a file)(a)bca')
   })
 
@@ -155,10 +155,10 @@ describe('the files of a prompt', () => {
     const look = tool({ inputSchema: z.object({}), execute: () => 'nothing' })
     const script = ({ index }: ScriptedCall) =>
       index === 0 ? [{ call: 'look', input: {} }] : [{ text: 'Seen.' }]
-    const { add, ask } = start({ store }, script, { tools: { look } })
+    const { add, promptFor } = start({ store }, script, { tools: { look } })
     const files = await Promise.all(Array.from('abcdefghijkl').map((letter) => add(letter, 100)))
     read.length = 0
-    expect(await ask(...files.map(({ part }) => part))).toBe('abcdefghijkl')
+    expect(await promptFor(...files.map(({ part }) => part))).toBe('abcdefghijkl')
     expect(read.toSorted()).toEqual(files.map(({ id }) => id).toSorted())
     expect(mostAtOnce()).toBe(4)
   })
@@ -168,20 +168,20 @@ describe('the files of a prompt', () => {
     const { store, read } = createMeteredFiles({
       link: async (id) => `https://links.invalid/${id}?signature=${++links}`,
     })
-    const { add, ask } = start({ store })
+    const { add, promptFor } = start({ store })
     const [a, b] = await Promise.all([add('a', 60_000), add('b', 60_000)])
-    expect(await ask(a.part)).toBe('a')
-    expect(await ask(b.part)).toBe('(a)b')
+    expect(await promptFor(a.part)).toBe('a')
+    expect(await promptFor(b.part)).toBe('(a)b')
     expect(new Set(read)).toEqual(new Set([a.id, b.id]))
   })
 
   it('[FL2] that are gone are words, in an answer too', async () => {
     const files = memoryFiles()
-    const { add, answer, ask } = start({ store: files })
+    const { add, answer, promptFor } = start({ store: files })
     const { part, id } = await add('a')
     await answer({ type: 'text', text: 'Here.' }, part)
     await files.remove(id)
-    expect(await ask()).toBe('(a file)')
+    expect(await promptFor()).toBe('(a file)')
   })
 
   it('[FL2 IN3] of a message that joins a turn are sent', async () => {

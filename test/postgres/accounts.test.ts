@@ -12,7 +12,7 @@ import {
   append,
   createThread,
   ended,
-  say,
+  messageAdded,
   started,
   thread,
 } from '../../src/testing/store-rules/thread-script.ts'
@@ -78,7 +78,7 @@ describe('an account that may only read and write rows', () => {
     expect(await reader.deleteThread(thread)).toEqual({ messages: 2 })
   })
 
-  it('[OP2] is told to have the tables made, where they are not there or too old', async () => {
+  it('[OP2] gets an error that names the missing tables, where they are not there or too old', async () => {
     const database = await openTestDatabase()
     const { name, client, url } = await createRole(database)
     expect(await faultOf(open(url).readThread(thread))).toMatchObject({
@@ -96,7 +96,7 @@ describe('an account that may only read and write rows', () => {
     })
   })
 
-  it('[OP2] is told which right is missing', async () => {
+  it('[OP2] gets an error that names the missing right', async () => {
     const database = await openTestDatabase()
     const { name, client, url } = await createRole(database)
     const owner = database.open()
@@ -115,7 +115,7 @@ describe('an account that may only read and write rows', () => {
       await client.query(`REVOKE ${revoked} FROM ${name}`)
       const store = open(url)
       // A commit needs the rights to the tables that it writes: this one adds a message and replaces events.
-      const answered = append(store, [ended(), say('Hi', parseMessageId(revoked))])
+      const answered = append(store, [ended(), messageAdded('Hi', parseMessageId(revoked))])
       expect(await faultOf(answered)).toMatchObject({
         name: 'HoldfastError',
         code: 'store-read-only',
@@ -125,7 +125,7 @@ describe('an account that may only read and write rows', () => {
       await store.close()
     }
     const store = open(url)
-    expect((await append(store, [ended(), say('Hi', parseMessageId('last'))])).seq).toBe(3)
+    expect((await append(store, [ended(), messageAdded('Hi', parseMessageId('last'))])).seq).toBe(3)
   })
 })
 
@@ -146,7 +146,7 @@ describe('tables that are made ahead', () => {
       `From version ${before} to version ${newest}.`,
       `Up to date: version ${newest}.`,
     ])
-    await append(store, [say('Hi')])
+    await append(store, [messageAdded('Hi')])
   })
 
   it('[OP2] by a newer version are refused, and what is no number of parts as well', async () => {
@@ -173,7 +173,7 @@ describe('tables that are made ahead', () => {
     const { name, client, url } = await createRole(database)
     const store = database.open()
     await createThread(store)
-    await append(store, [say('Hi')])
+    await append(store, [messageAdded('Hi')])
     for (const grant of grants(name)) await client.query(grant)
     const before = await readPage(store)
     const results = await Promise.all(
@@ -182,7 +182,7 @@ describe('tables that are made ahead', () => {
     expect(results).toEqual([1, 2].map(() => ({ from: newest, to: newest })))
     expect(await readPage(store)).toEqual(before)
     const other = open(url)
-    await append(other, [say('Again', parseMessageId('again'))])
+    await append(other, [messageAdded('Again', parseMessageId('again'))])
     expect((await readPage(store)).messages).toHaveLength(2)
     const { rows } = await client.query<{ parts: string }>(
       `SELECT inhparent::regclass::text || ' ' || count(*) AS parts FROM pg_inherits
@@ -218,10 +218,10 @@ describe("a pool of the host's", () => {
         () => [thread],
       )
     })
-    await append(store, [say('Hi')])
+    await append(store, [messageAdded('Hi')])
     await heard
     expect(await checkStore(store)).toMatchObject({ threads: 1, found: 0 })
-    expect(await faultOf(append(store, [say('Hi')]))).not.toBeNull()
+    expect(await faultOf(append(store, [messageAdded('Hi')]))).not.toBeNull()
     await Promise.all([store.close(), other.close()])
     const left = await Promise.all(
       [1, 2].map(async () => {
@@ -257,7 +257,7 @@ describe("a pool of the host's", () => {
     await client.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND pid <> pg_backend_pid()`)
     await expect.poll(() => store.readThread(thread).catch(() => null)).toMatchObject({ seq: 0 })
-    await append(store, [say('Hi')])
+    await append(store, [messageAdded('Hi')])
     await store.close()
   })
 

@@ -11,7 +11,7 @@ import {
   createThread,
   turnEvent,
   recorded,
-  say,
+  messageAdded,
   settled,
   started,
   succeeded,
@@ -22,7 +22,7 @@ import { openTestDatabase } from './test-database.ts'
 
 const odd = parseCallId('call "1" \\ {ü}')
 const events = [
-  say('Hi'),
+  messageAdded('Hi'),
   started(),
   ...text('One').map((event, index) => ({ ...event, at: event.at + index })),
   recorded(odd),

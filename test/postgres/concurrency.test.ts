@@ -14,7 +14,7 @@ import {
   ended,
   turnEvent,
   recorded,
-  say,
+  messageAdded,
   started,
   succeeded,
   text,
@@ -42,7 +42,7 @@ describe('one thread, many connections', () => {
         for (const round of numbers(5)) {
           const isMessage = (appender + round) % 2 === 0
           const id = parseMessageId(`message-${appender}-${round}`)
-          results.push(await append(own, isMessage ? [say('Hi', id)] : text('Hi')))
+          results.push(await append(own, isMessage ? [messageAdded('Hi', id)] : text('Hi')))
         }
         return results
       }),
@@ -76,7 +76,7 @@ describe('one thread, many connections', () => {
     }
   })
 
-  it('[AP2] lets exactly one of two deciders win, and tells the other', async () => {
+  it('[AP2] lets exactly one of two deciders win, and returns that to the other', async () => {
     const database = await openTestDatabase()
     const stores = [database.open(), database.open()]
     const calls = numbers(12).map((index) => parseCallId(`call-${index}`))
@@ -189,14 +189,14 @@ describe('many threads in one commit', () => {
     for (const [who, store] of stores.entries()) {
       const group = (who === 0 ? ids : ids.toReversed()).map((threadId) => ({
         threadId,
-        events: [say('Hi', parseMessageId(`${who}`))],
+        events: [messageAdded('Hi', parseMessageId(`${who}`))],
       }))
       const kinds = (await commitTogether(store, group)).map(({ kind }) => kind)
       expect(kinds).toEqual(['appended', 'busy', 'appended'])
     }
     expect((await stores[0]!.readThread(ids[1]!))?.seq).toBe(0)
     await holder.query('ROLLBACK')
-    expect((await append(stores[0]!, [say('Hi')], { threadId: ids[1]! })).seq).toBe(1)
+    expect((await append(stores[0]!, [messageAdded('Hi')], { threadId: ids[1]! })).seq).toBe(1)
   })
 
   it('[LG1] does not deadlock over threads that processes commit in any order', async () => {
@@ -209,7 +209,7 @@ describe('many threads in one commit', () => {
       stores.map(async (store, who) => {
         const random = createRandom(who)
         for (const round of numbers(rounds)) {
-          const events = [say('Hi', parseMessageId(`${who}-${round}`))]
+          const events = [messageAdded('Hi', parseMessageId(`${who}-${round}`))]
           const cut = random.int(ids.length)
           const turned = [...ids.slice(cut), ...ids.slice(0, cut)]
           let left = random.chance(0.5) ? turned : turned.toReversed()
@@ -243,8 +243,8 @@ describe('many threads in one commit', () => {
     const first = plan([started(), recorded()], 0)
     const second = plan([begun()], 2, first)
     const [elsewhere, nowhere] = await planAll(store, [
-      { threadId: other, events: [say('Hi')] },
-      { threadId: parseThreadId('nobody'), events: [say('Hi')] },
+      { threadId: other, events: [messageAdded('Hi')] },
+      { threadId: parseThreadId('nobody'), events: [messageAdded('Hi')] },
     ])
     const results = await store.commit([
       first,

@@ -14,7 +14,7 @@ import {
   ended,
   turnEvent,
   recorded,
-  say,
+  messageAdded,
   settled,
   started,
   succeeded,
@@ -27,7 +27,7 @@ type Mode = 'open' | 'ended'
 
 /** Open: the turn waits for somebody. One that has ended is its snapshot, and has no rows of events. */
 const eventsOf = (mode: Mode): readonly NewEvent[] => [
-  say('What is the weather in Oslo?'),
+  messageAdded('What is the weather in Oslo?'),
   started(),
   turnEvent({ type: 'text-started', block: '0', kind: 'text' }),
   turnEvent({ type: 'text-appended', block: '0', delta: 'I will ' }),
@@ -36,7 +36,7 @@ const eventsOf = (mode: Mode): readonly NewEvent[] => [
   begun(),
   succeeded({ degrees: 20 }),
   mode === 'ended' ? ended() : turnEvent({ type: 'turn-paused', waitingFor: 'client' }),
-  say('Thanks', parseMessageId('thanks')),
+  messageAdded('Thanks', parseMessageId('thanks')),
 ]
 
 /** Of the batch that has the events 2 to 9, the line of one; without a line if that is null. */

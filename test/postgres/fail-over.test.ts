@@ -7,7 +7,7 @@ import pg from 'pg'
 import { expect, it, onTestFinished, type TestContext } from 'vitest'
 import { z } from 'zod'
 import { postgres } from '../../src/store/postgres/index.ts'
-import { askUntil } from '../support/ask-until.ts'
+import { pollUntil } from '../support/poll-until.ts'
 import { type PostgresPair, startPostgresPair } from '../support/postgres-pair.ts'
 
 const thread = 'a-thread-that-is-failed-over'
@@ -56,7 +56,7 @@ function openServer({ urls }: PostgresPair, hold: () => Promise<string>) {
   return {
     fetch: fetchIt,
     client: () => createThreadClient({ threadId: thread, fetch: fetchIt, pageSize: 200 }),
-    say: (text: string) =>
+    sendMessage: (text: string) =>
       fetchIt('/api/chat', {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
@@ -79,17 +79,17 @@ function openServer({ urls }: PostgresPair, hold: () => Promise<string>) {
 /** Keeps all that a client has shown, and waits for what it shall show. */
 function watch(client: ThreadClient) {
   const shown: string[] = []
-  const saidIn = () => JSON.stringify(client.getSnapshot().messages)
-  const look = () => void shown.push(saidIn())
-  onTestFinished(client.subscribe(look))
+  const shownJson = () => JSON.stringify(client.getSnapshot().messages)
+  const record = () => void shown.push(shownJson())
+  onTestFinished(client.subscribe(record))
   return {
     shown,
     until: (fits: (json: string, isRunning: boolean) => boolean) =>
       new Promise<string>((resolve) => {
         const check = () => {
-          if (!fits(saidIn(), client.getSnapshot().isRunning)) return
+          if (!fits(shownJson(), client.getSnapshot().isRunning)) return
           stop()
-          resolve(saidIn())
+          resolve(shownJson())
         }
         const stop = client.subscribe(check)
         check()
@@ -109,7 +109,7 @@ it('[OP3 LG3b] to a synchronous standby, in the middle of a turn: all that was s
     return gate.promise
   }
   const [one, two] = [openServer(pair, hold), openServer(pair, hold)]
-  const response = await one.say('first')
+  const response = await one.sendMessage('first')
   const attached = response.text()
   const near = watch(one.client())
   const far = watch(two.client())
@@ -129,29 +129,29 @@ it('[OP3 LG3b] to a synchronous standby, in the middle of a turn: all that was s
   expect((await two.page()).results).toHaveLength(2)
 })
 
-it('[OP3 OP6] to an asynchronous standby: a client that has seen more is told, reads again, and never shows both', async (context) => {
+it('[OP3 OP6] to an asynchronous standby: a client that has seen more is notified, reads again, and never shows both', async (context) => {
   const pair = await openPair(context)
   const [primary, standby] = pair.urls
   const hold = async () => 'done'
   const [one, two] = [openServer(pair, hold), openServer(pair, hold)]
-  await (await one.say('first')).text()
+  await (await one.sendMessage('first')).text()
   const far = watch(two.client())
   await far.until((json, isRunning) => !isRunning && json.includes('That is all.'))
   const [written] = await query(primary, 'SELECT pg_current_wal_lsn() AS at')
-  await askUntil(
+  await pollUntil(
     () => query(standby, `SELECT pg_last_wal_replay_lsn() >= '${String(written?.['at'])}' AS is`),
     ([row]) => row?.['is'] === true,
     { what: 'the standby to have the first turn' },
   )
   await pair.cutStandby()
-  await (await one.say('second')).text()
+  await (await one.sendMessage('second')).text()
   await far.until((json, isRunning) => !isRunning && json.includes('"m-second"'))
   const { place } = await two.page()
   await pair.stopPrimary()
   await query(standby, 'SELECT pg_promote()')
   await far.until((json) => json.includes('"m-first"') && !json.includes('"m-second"'))
-  const said = await askUntil(
-    () => one.say('third'),
+  const said = await pollUntil(
+    () => one.sendMessage('third'),
     ({ status }) => status === 200,
     { what: 'a message to be taken by the new primary' },
   )

@@ -6,6 +6,7 @@ import {
   parseMessageId,
   parseOwnerId,
   parseThreadId,
+  type Store,
   type ThreadId,
   type ThreadView,
 } from 'holdfast'
@@ -15,7 +16,15 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { callsOf } from '../../src/core/message.ts'
 import type { PostgresStoreOptions } from '../../src/store/postgres/index.ts'
-import { openTestDatabase, type TestDatabase } from './test-database.ts'
+import { type PlannedCommit, planCommit } from '../../src/store/plan-commit.ts'
+import {
+  append,
+  createThread,
+  ended,
+  started,
+  thread,
+} from '../../src/testing/store-rules/thread-script.ts'
+import { blocked, openTestDatabase, type TestDatabase } from './test-database.ts'
 
 const held = parseThreadId('held')
 const others = Array.from({ length: 20 }, (_, index) => parseThreadId(`other-${index}`))
@@ -167,6 +176,93 @@ describe('rows of many threads that somebody holds', () => {
   )
 })
 
+describe('rows of very many threads that somebody holds', () => {
+  it.each([20, 100])(
+    '[LG3a OP7] %i: a commit of a thread that nobody holds is stored the first time it is tried',
+    async (most) => {
+      const database = await openTestDatabase()
+      const store = database.open()
+      const ids = Array.from({ length: most }, (_, index) => parseThreadId(`held-${index}`))
+      const free = Array.from({ length: 5 }, (_, index) => parseThreadId(`free-${index}`))
+      for (const id of [...ids, ...free]) {
+        await createThread(store, id)
+        await append(store, [started(parseMessageId(id))], { threadId: id })
+      }
+      const planEnd = async (threadId: ThreadId): Promise<PlannedCommit> => {
+        const found = await store.findTurn(parseMessageId(threadId))
+        const { turn, seq: expectedSeq } = found!
+        const planned = planCommit({
+          threadId,
+          expectedSeq,
+          turns: [turn],
+          events: [ended(turn.id)],
+        })
+        if ('kind' in planned) throw new Error(planned.kind)
+        return planned
+      }
+      const commits = await Promise.all([...ids, ...free].map(planEnd))
+      const { release } = await lock(
+        await database.connect(),
+        `SELECT FROM holdfast.messages WHERE thread_id LIKE 'held-%' FOR UPDATE`,
+      )
+      const began = performance.now()
+      const kinds = (await store.commit(commits)).map(({ kind }) => kind)
+      const ms = performance.now() - began
+      expect(kinds).toEqual([...ids.map(() => 'busy'), ...free.map(() => 'appended')])
+      expect(ms).toBeLessThan(1_500)
+      await release()
+      const again = await store.commit(commits.slice(0, most))
+      expect(again.map(({ kind }) => kind)).toEqual(ids.map(() => 'appended'))
+    },
+    60_000,
+  )
+
+  it.each<[string, (store: Store, threadId: ThreadId) => Promise<unknown> | undefined]>([
+    ['stops', (store, id) => store.requestStop(id)],
+    ['deletions', (store, id) => store.deleteThread(id)],
+    [
+      'changes of metadata',
+      (store, threadId) => store.setThreadMetadata({ threadId, from: {}, to: { to: 'b' } }),
+    ],
+    [
+      'links',
+      (store, id) => store.shares?.begin({ id, threadId: id, at: 1, most: 1, unfinishedBefore: 0 }),
+    ],
+  ])(
+    '[LG3a OP7] %s of them that wait leave connections to all others, and are done when they are free',
+    async (_, act) => {
+      const database = await openTestDatabase()
+      // With a patience that outlasts a slow machine: how long a verb waits for a lock is not what is tested here.
+      const store = database.open({ poolSize: 3, statementTimeoutMs: 60_000 })
+      const locked = Array.from({ length: 20 }, (_each, index) => parseThreadId(`held-${index}`))
+      for (const threadId of locked) {
+        await createThread(store, threadId)
+        const turnId = parseMessageId(threadId)
+        const lease = { kind: 'acquire', holder: 'one', ttlMs: 60_000, turnId } as const
+        await append(store, [started(turnId)], { threadId, lease })
+      }
+      const { release } = await lock(
+        await database.connect(),
+        `SELECT FROM holdfast.threads FOR UPDATE`,
+      )
+      let done = 0
+      const acts = locked.map(async (id) => {
+        await act(store, id)
+        done++
+      })
+      const settled = Promise.allSettled(acts)
+      for (const threadId of locked) {
+        expect((await store.readThread(threadId))?.id).toBe(threadId)
+      }
+      expect(done).toBe(0)
+      await release()
+      expect((await settled).filter(({ status }) => status === 'rejected')).toEqual([])
+      expect(done).toBe(locked.length)
+    },
+    60_000,
+  )
+})
+
 describe('a table that somebody holds', () => {
   it.each(['threads', 'messages', 'events', 'calls'])(
     '[LG3a] %s: whoever wants it is refused as locked in time, nothing is half stored, and all goes on after',
@@ -180,15 +276,16 @@ describe('a table that somebody holds', () => {
         `LOCK TABLE holdfast.${table} IN ACCESS EXCLUSIVE MODE`,
       )
       const began = performance.now()
-      const told = await send(holdfast, held, 'Do it.').then(
+      const outcome = await send(holdfast, held, 'Do it.').then(
         () => 'taken',
         (error: unknown) => error,
       )
       expect(performance.now() - began).toBeLessThan(8_000)
       // Where its rows need not be read or written yet, a message is taken, and its answer waits.
-      if (told !== 'taken') expect(told).toMatchObject({ code: 'store-locked', isTemporary: true })
+      if (outcome !== 'taken')
+        expect(outcome).toMatchObject({ code: 'store-locked', isTemporary: true })
       await release()
-      if (told !== 'taken') {
+      if (outcome !== 'taken') {
         expect((await send(holdfast, held, 'Do it.')).kind).toBe('started')
       }
       expect((await untilTurn(holdfast, held, 'ended')).progress).toMatchObject({
@@ -198,4 +295,19 @@ describe('a table that somebody holds', () => {
     },
     60_000,
   )
+
+  it('[LG3b OP7] what is asked again and again leaves no statement waiting on the server', async () => {
+    const database = await openTestDatabase()
+    const store = database.open({ statementTimeoutMs: 500 })
+    await createThread(store)
+    const client = await database.connect()
+    const { release } = await lock(client, `LOCK TABLE holdfast.threads IN ACCESS EXCLUSIVE MODE`)
+    for (const read of [() => store.findAbandonedRuns(10), () => store.readSeqs?.([thread])]) {
+      const fault = await read()?.catch((error: unknown) => error)
+      expect(fault).toMatchObject({ code: 'store-locked' })
+    }
+    expect((await client.query(blocked)).rows).toEqual([])
+    await release()
+    expect(await store.findAbandonedRuns(10)).toEqual([])
+  })
 })

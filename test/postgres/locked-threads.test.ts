@@ -14,7 +14,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { systemClock } from '../../src/engine/clock.ts'
 import { createThread } from '../../src/testing/store-rules/thread-script.ts'
-import { openTestDatabase, type TestDatabase } from './test-database.ts'
+import { blocked, openTestDatabase, type TestDatabase, waitFor } from './test-database.ts'
 
 const held = parseThreadId('held')
 const others = Array.from({ length: 20 }, (_, index) => parseThreadId(`other-${index}`))
@@ -150,4 +150,21 @@ it('[LG3 LG6] a message to a thread whose row stays locked is refused in time, a
   expect(await store.readThread(held)).toMatchObject({ seq: 0 })
   expect((await send(holdfast, held, 'Do it.')).kind).toBe('started')
   expect(await untilEnded(holdfast, held)).toEqual(completed)
+})
+
+it('[OP7] what waits for a row that others write all the time stays in the line for it, with few of the connections', async () => {
+  const database = await openTestDatabase()
+  const store = database.open()
+  await createThread(store, held)
+  const admin = await database.connect()
+  await admin.query('BEGIN')
+  await admin.query(`UPDATE holdfast.threads SET seq = seq WHERE id = '${held}'`)
+  const set = () => store.setThreadMetadata({ threadId: held, from: {}, to: {} })
+  const all = Promise.all(Array.from({ length: 6 }, set))
+  // Whoever would come again after a pause could wait for a moment only.
+  const long = `${blocked} AND clock_timestamp() - query_start > interval '300 milliseconds'`
+  const waiting = await waitFor(await database.connect(), long, (rows) => rows.length > 1)
+  expect(waiting).toHaveLength(2)
+  await admin.query('COMMIT')
+  expect(await all).toEqual(Array.from({ length: 6 }, () => 'set'))
 })

@@ -13,7 +13,7 @@ import {
   createThread,
   ended,
   recorded,
-  say,
+  messageAdded,
   started,
   succeeded,
   text,
@@ -58,7 +58,7 @@ async function killInCommit(
  * Rows that a commit meets after it has moved its thread on: a number that somebody else is about to
  * take, and a turn's row that somebody else has locked.
  */
-const takeSeq = (seq: number) => `INSERT INTO holdfast.events
+const insertAtSeq = (seq: number) => `INSERT INTO holdfast.events
   (thread_id, seq, size, commit_seq, message_id, at, payload)
   VALUES ('thread', ${seq}, 1, ${seq}, 'turn', 1, '{}')`
 const lockTurn = `SELECT FROM holdfast.messages WHERE message_id = 'turn' FOR UPDATE`
@@ -70,11 +70,11 @@ describe('a connection that is lost in mid-commit', () => {
       'a group of threads',
       ['appended', 'busy', 'appended'],
       [
-        { threadId: parseThreadId('other'), events: [say('Hi')] },
+        { threadId: parseThreadId('other'), events: [messageAdded('Hi')] },
         { threadId: thread, events: text('More') },
         {
           threadId: parseThreadId('new'),
-          events: [say('Hi')],
+          events: [messageAdded('Hi')],
           create: { ownerId: ana, title: '', at },
         },
       ],
@@ -89,7 +89,7 @@ describe('a connection that is lost in mid-commit', () => {
     const ours = (rows: readonly unknown[]) =>
       rows.filter((row) => JSON.stringify(row).includes('(thread,'))
     const before = ours(await readTables(client))
-    expect(await killInCommit(database, store, takeSeq(7), appends)).toEqual(kinds)
+    expect(await killInCommit(database, store, insertAtSeq(7), appends)).toEqual(kinds)
     expect(ours(await readTables(client))).toEqual(before)
     const held = appends.filter((_each, index) => kinds[index] === 'busy')
     expect(await commitTogether(store, held)).toMatchObject(held.map(() => ({ kind: 'appended' })))
@@ -105,7 +105,7 @@ describe('a connection that is lost in mid-commit', () => {
     await createThread(store)
     await append(store, [started(), ...text('Hi')])
     const turns = [(await store.findTurn(turn))!.turn]
-    const next = say('Next', parseMessageId('next'))
+    const next = messageAdded('Next', parseMessageId('next'))
     // The second changes the turn's row, the first does not.
     const appends = [
       { threadId: thread, events: [next], expectedSeq: 4 },
@@ -128,7 +128,7 @@ describe('a connection that is lost in mid-commit', () => {
     const before = await readTables(client)
     const ending: Append = {
       threadId: thread,
-      events: [succeeded('found'), ended(), say('Next', parseMessageId('next'))],
+      events: [succeeded('found'), ended(), messageAdded('Next', parseMessageId('next'))],
       lease: { kind: 'release', fence },
     }
     expect(await killInCommit(database, store, lockTurn, [ending])).toEqual(['busy'])
@@ -157,14 +157,14 @@ describe('a connection that is lost in mid-commit', () => {
     await until((notification) => isEverything(notification) && notifications.length > before)
   })
 
-  it('[LG3 LG3a] is replaced: reads and commits go on, and nobody is told of it', async () => {
+  it('[LG3 LG3a] is replaced: reads and commits go on, and nobody gets an error', async () => {
     const database = await openTestDatabase()
     const errors: unknown[] = []
     const store = database.open({ onError: (error) => errors.push(error) })
     await createThread(store)
     const client = await database.connect()
     for (let round = 0; round < 3; round++) {
-      const message = say('Hi', parseMessageId(`message-${round}`))
+      const message = messageAdded('Hi', parseMessageId(`message-${round}`))
       await append(store, [message])
       const { rows } = await client.query<{ pid: number }>(`SELECT pid FROM pg_stat_activity
         WHERE application_name = 'holdfast' AND datname = current_database()`)
@@ -199,7 +199,7 @@ describe('one append that the database will not take', () => {
       // Not a legal id: PostgreSQL has no such character.
       {
         threadId: ids[3]!,
-        events: [say('Hi', parseMessageId('ok')), say('Hi', '\u0000')],
+        events: [messageAdded('Hi', parseMessageId('ok')), messageAdded('Hi', '\u0000')],
       },
     ])
     expect(results).toMatchObject([

@@ -7,7 +7,7 @@ import {
   at,
   ben,
   ended,
-  say,
+  messageAdded,
   thread,
   turn,
 } from '../../src/testing/store-rules/thread-script.ts'
@@ -16,7 +16,7 @@ import { blocked, openTestDatabase, waitFor } from './test-database.ts'
 const create = { ownerId: ana, title: '', at }
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
 /** What no column can hold: found by the database, after everything else has been written. */
-const unstorable = say('Hi', '\u0000')
+const unstorable = messageAdded('Hi', '\u0000')
 
 describe('a thread that is made with its first append', () => {
   it('[LG1] is made once by ten processes at the same moment, and the others find it', async () => {
@@ -27,7 +27,7 @@ describe('a thread that is made with its first append', () => {
       const threadId = parseThreadId(`thread-${round}`)
       const results = await Promise.all(
         stores.map((store, who) => {
-          const message = say('Hi', parseMessageId(`message-${who}`))
+          const message = messageAdded('Hi', parseMessageId(`message-${who}`))
           if (who === 9) return store.createThread({ id: threadId, ...create })
           const append = { threadId, events: [message], create }
           return appendEvents(store, who % 2 === 0 ? { ...append, expectedSeq: 0 } : append)
@@ -50,7 +50,11 @@ describe('a thread that is made with its first append', () => {
     const results = await Promise.all(
       stores.map((store, who) => {
         const owned = { ...create, ownerId: who === 0 ? ana : ben }
-        return appendEvents(store, { threadId: thread, events: [say('Hi')], create: owned })
+        return appendEvents(store, {
+          threadId: thread,
+          events: [messageAdded('Hi')],
+          create: owned,
+        })
       }),
     )
     expect(results.map(({ kind }) => kind).sort()).toEqual(['appended', 'no-thread'])
@@ -80,7 +84,7 @@ describe('a thread that is made with its first append', () => {
           (who === 0 ? made : made.toReversed()).map((threadId) => ({
             threadId,
             create,
-            events: [say('Hi', parseMessageId(`${who}-${nth}`))],
+            events: [messageAdded('Hi', parseMessageId(`${who}-${nth}`))],
             expectedSeq: nth,
           })),
         )
@@ -116,13 +120,13 @@ describe('a thread that is made with its first append', () => {
     const hold = { kind: 'hold', fence: 1 } as const
     const results = await commitTogether(store, [
       { threadId: one, events: [ended()], create },
-      { threadId: two, events: [say('Hi')], create, lease: hold },
+      { threadId: two, events: [messageAdded('Hi')], create, lease: hold },
       { threadId: three, events: [unstorable], create },
-      { threadId: four, events: [say('No')] },
-      { threadId: thread, events: [say('Hi')], create },
+      { threadId: four, events: [messageAdded('No')] },
+      { threadId: thread, events: [messageAdded('Hi')], create },
       { threadId: one, events: [], expectedSeq: 0 },
-      { threadId: four, events: [say('Hi')], create },
-      { threadId: thread, events: [say('Hi', parseMessageId('second'))], expectedSeq: 1 },
+      { threadId: four, events: [messageAdded('Hi')], create },
+      { threadId: thread, events: [messageAdded('Hi', parseMessageId('second'))], expectedSeq: 1 },
     ])
     expect(results.map(({ kind }) => kind)).toEqual([
       'illegal',

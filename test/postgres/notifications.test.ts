@@ -8,7 +8,7 @@ import { nothing, readChanges, readPage } from '../../src/testing/store-rules/re
 import {
   append,
   createThread,
-  say,
+  messageAdded,
   started,
   thread,
   turn,
@@ -16,7 +16,8 @@ import {
 import { watchStore } from '../../src/testing/store-rules/watch-store.ts'
 import { openTestDatabase, waitFor } from './test-database.ts'
 
-const message = (number: number) => say(`Message ${number}`, parseMessageId(`message-${number}`))
+const message = (number: number) =>
+  messageAdded(`Message ${number}`, parseMessageId(`message-${number}`))
 const isLineUp = (notification: ChangeNotification) => notification.threadId === null
 const listeners = `SELECT pid FROM pg_stat_activity
   WHERE application_name = 'holdfast' AND query LIKE 'LISTEN%' AND datname = current_database()`
@@ -163,7 +164,7 @@ describe('the connection that listens', () => {
     expect(follower.view().messages.toReversed()).toEqual((await readPage(writer)).messages)
   })
 
-  it('[RS2] tells everyone to read again when it is back, whatever was committed meanwhile', async () => {
+  it('[RS2] makes everyone read again when it is back, whatever was committed meanwhile', async () => {
     const database = await openTestDatabase()
     const [writer, reader] = [database.open(), database.open()]
     const client = await database.connect()

@@ -23,7 +23,7 @@ import {
   turnEvent,
   recorded,
   resumed,
-  say,
+  messageAdded,
   started,
   succeeded,
   text,
@@ -71,7 +71,7 @@ describe('opening', () => {
     const found = await Promise.all(stores.map((store) => store.readThread(thread)))
     expect(found).toEqual(stores.map(() => null))
     await createThread(stores[0]!)
-    await append(stores[1]!, [say('Hi')])
+    await append(stores[1]!, [messageAdded('Hi')])
     expect((await stores[5]!.readThread(thread))?.seq).toBe(1)
     const client = await database.connect()
     const { rows } = await client.query<{ version: number }>(
@@ -84,7 +84,7 @@ describe('opening', () => {
     const database = await openTestDatabase()
     const store = database.open()
     await createThread(store)
-    await append(store, [say('Hi'), started(), ...text('One'), ended()])
+    await append(store, [messageAdded('Hi'), started(), ...text('One'), ended()])
     for (const event of [resumed(), ...text('Two')]) await append(store, [event])
     const before = await readPage(store)
     const client = await database.connect()
@@ -107,7 +107,7 @@ describe('opening', () => {
     await createThread(store)
     const broken = turnEvent({ type: 'text-started', block: '9', kind: 'text' })
     for (const event of [
-      say('Hi'),
+      messageAdded('Hi'),
       started(),
       ...text('One'),
       recorded(call, { input: { city: 'Oslo' } }),
@@ -170,7 +170,7 @@ describe('opening', () => {
     await createThread(one)
     expect(await two.readThread(thread)).toBeNull()
     await createThread(two)
-    await append(two, [say('Hi')])
+    await append(two, [messageAdded('Hi')])
     expect((await one.readThread(thread))?.seq).toBe(0)
     expect(() => postgres(database.url, { schema: 'a"; DROP TABLE b' })).toThrow(HoldfastError)
   })
@@ -181,7 +181,7 @@ describe('opening', () => {
     const client = await database.connect()
     await client.query('INSERT INTO holdfast.migrations (version) VALUES (999)')
     const store = database.open()
-    await expect(tryAppend(store, [say('Hi')])).rejects.toMatchObject({
+    await expect(tryAppend(store, [messageAdded('Hi')])).rejects.toMatchObject({
       name: 'HoldfastError',
       code: 'store-newer',
       message: expect.stringContaining('999') as string,
@@ -199,7 +199,9 @@ describe('opening', () => {
     await client.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`)
     const store = database.open()
     expect((await store.readThread(thread))?.seq).toBe(0)
-    await expect(tryAppend(store, [say('Hi')])).rejects.toMatchObject({ code: 'store-read-only' })
+    await expect(tryAppend(store, [messageAdded('Hi')])).rejects.toMatchObject({
+      code: 'store-read-only',
+    })
     const empty = database.open({ schema: 'empty' })
     expect((await faultOf(empty)).code).toBe('store-read-only')
   })

@@ -1,9 +1,12 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseCallId, parseMessageId, parseThreadId } from '../../src/core/ids.ts'
-import { commitKinds, commitStatement } from '../../src/store/postgres/commit-statement.ts'
+import { createAuditSql, scanSettings } from '../../src/store/postgres/audit.ts'
+import { commitKinds } from '../../src/store/postgres/commit-parameters.ts'
+import { commitStatement } from '../../src/store/postgres/commit-statement.ts'
 import { createFileStatements } from '../../src/store/postgres/file-records.ts'
 import { createLedgerStatements } from '../../src/store/postgres/ledger-statements.ts'
+import { createLeaseStatements } from '../../src/store/postgres/leases.ts'
 import type { Statement } from '../../src/store/postgres/statement.ts'
 import {
   createShareStatements,
@@ -21,7 +24,7 @@ import {
   createThread,
   ended,
   recorded,
-  say,
+  messageAdded,
   started,
   succeeded,
   text,
@@ -40,6 +43,7 @@ const prefixed = (list: Readonly<Record<string, unknown>>) =>
 const statements: Readonly<Record<string, unknown>> = {
   ...createLedgerStatements('holdfast'),
   ...threadStatements,
+  ...createLeaseStatements('holdfast'),
   lists: Object.values(listKept),
   ...readingFiles,
   ...searchStatements('holdfast'),
@@ -185,6 +189,30 @@ describe('[PG6] no query goes over a whole table', () => {
     expect(await indexOf('messages', 'message_id')).toEqual(['messages_by_id'])
   })
 
+  it.each(['events', 'calls'] as const)(
+    '[PG6 OP7] nor does a check for each of its %s, in tables that were never counted',
+    async (table) => {
+      const small = await openTestDatabase()
+      await small.open().readThread(parseThreadId('none'))
+      const fresh = await small.connect()
+      await fresh.query(`SET search_path = holdfast;
+        INSERT INTO messages (thread_id, seq, message_id, role, status, commit_seq, created_at)
+          SELECT 'thread', n, 'turn-' || n, 'assistant', 'ended', n, 1 FROM generate_series(1, 4000) n;
+        INSERT INTO calls (thread_id, call_id, message_id, seq, name, life)
+          SELECT 'thread', 'call-' || n, 'turn-' || n, n, 'search', 'running' FROM generate_series(1, 4000) n`)
+      for (const setting of scanSettings) await fresh.query(`SET ${setting}`)
+      const scan = createAuditSql('holdfast').scans[table].replaceAll('$1', 'NULL')
+      const { rows } = await fresh.query<{ 'QUERY PLAN': Explained }>(
+        `EXPLAIN (FORMAT JSON) DECLARE scan CURSOR FOR ${scan}`,
+      )
+      const nodes = rows.flatMap((row) => row['QUERY PLAN']).flatMap(({ Plan }) => nodesOf(Plan))
+      const turns = nodes.filter((node) => node['Relation Name'] === 'messages')
+      expect(turns.map((node) => node['Index Name'])).toEqual([
+        expect.stringMatching(/^messages_(by_id|turns)$/) as string,
+      ])
+    },
+  )
+
   it.each(ledgerStatements)('[PG6] nor $name, planned before anything was stored', ({ name }) => {
     expect(firstPlans.get(name)?.filter(discards)).toEqual([])
   })
@@ -215,9 +243,16 @@ describe('[PG6] no query goes over a whole table', () => {
 
     await createThread(store, id)
     const create = { ownerId: ana, title: '', at }
-    await appendEvents(store, { threadId: parseThreadId('made'), events: [say('Hi')], create })
+    await appendEvents(store, {
+      threadId: parseThreadId('made'),
+      events: [messageAdded('Hi')],
+      create,
+    })
     const lease = { kind: 'acquire', holder: 'me', ttlMs: 0, turnId: turn } as const
-    const { fence = -1 } = await append(store, [say('Hi'), started(turn)], { threadId: id, lease })
+    const { fence = -1 } = await append(store, [messageAdded('Hi'), started(turn)], {
+      threadId: id,
+      lease,
+    })
     const hold = { kind: 'hold', fence, renewMs: 0 } as const
     await append(store, text('Hi', turn), { threadId: id, lease: hold })
     await append(store, [recorded(call, { turnId: turn }), begun(call, turn)], { threadId: id })
@@ -225,8 +260,8 @@ describe('[PG6] no query goes over a whole table', () => {
     const retired = { type: 'messages-retired', messageIds: [turn], at } as const
     const results = await commitTogether(store, [
       { threadId: id, events: [retired], lease: { kind: 'release', fence } },
-      { threadId: parseThreadId('thread-3'), events: [say('Hi')] },
-      { threadId: parseThreadId('thread-4'), events: [say('Hi')], expectedSeq: 1 },
+      { threadId: parseThreadId('thread-3'), events: [messageAdded('Hi')] },
+      { threadId: parseThreadId('thread-4'), events: [messageAdded('Hi')], expectedSeq: 1 },
     ])
     expect(results.map(({ kind }) => kind)).toEqual(['appended', 'appended', 'stale'])
     for (const order of ['newest-first', 'oldest-first'] as const) {

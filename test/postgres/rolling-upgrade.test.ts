@@ -5,7 +5,12 @@ import { migrate } from '../../src/store/postgres/migrate.ts'
 import { allMigrations } from '../../src/store/postgres/migrations/all-migrations.ts'
 import type { Migration } from '../../src/store/postgres/migrations/migration.ts'
 import { readPage } from '../../src/testing/store-rules/read-thread.ts'
-import { append, createThread, say, thread } from '../../src/testing/store-rules/thread-script.ts'
+import {
+  append,
+  createThread,
+  messageAdded,
+  thread,
+} from '../../src/testing/store-rules/thread-script.ts'
 import { openTestDatabase, type TestDatabase } from './test-database.ts'
 
 const newest = allMigrations.at(-1)?.version ?? 0
@@ -40,11 +45,11 @@ it('[LG12] runs on a database that a newer version has only added to, whether it
   const database = await openTestDatabase()
   const before = database.open()
   await createThread(before)
-  await append(before, [say('One', parseMessageId('one'))])
+  await append(before, [messageAdded('One', parseMessageId('one'))])
   await upgrade(database, adding)
-  await append(before, [say('Two', parseMessageId('two'))])
+  await append(before, [messageAdded('Two', parseMessageId('two'))])
   const after = database.open()
-  await append(after, [say('Three', parseMessageId('three'))])
+  await append(after, [messageAdded('Three', parseMessageId('three'))])
   const holdfast = createHoldfast({ store: after, model: scriptedModel(() => [{ text: 'Fine.' }]) })
   const sent = await holdfast.send({
     threadId: thread,

@@ -4,12 +4,18 @@ import { parseMessageId } from '../../src/core/ids.ts'
 import { parseHostList } from '../../src/store/postgres/connector.ts'
 import { type PostgresStoreOptions, postgres } from '../../src/store/postgres/index.ts'
 import { readPage } from '../../src/testing/store-rules/read-thread.ts'
-import { append, createThread, say, thread } from '../../src/testing/store-rules/thread-script.ts'
+import {
+  append,
+  createThread,
+  messageAdded,
+  thread,
+} from '../../src/testing/store-rules/thread-script.ts'
 import { watchStore } from '../../src/testing/store-rules/watch-store.ts'
 import { type PostgresPair, startPostgresPair } from '../support/postgres-pair.ts'
 import { openTestDatabase } from './test-database.ts'
 
-const message = (number: number) => say(`Message ${number}`, parseMessageId(`message-${number}`))
+const message = (number: number) =>
+  messageAdded(`Message ${number}`, parseMessageId(`message-${number}`))
 
 function open(url: string, options: PostgresStoreOptions = {}) {
   const store = postgres(url, { connectTimeoutMs: 2_000, ...options })

@@ -9,7 +9,7 @@ import {
   createThread,
   ended,
   recorded,
-  say,
+  messageAdded,
   started,
   succeeded,
   text,
@@ -34,7 +34,8 @@ async function openStores(options: PostgresStoreOptions = quick) {
   return { database, line, store, beside }
 }
 
-const message = (number: number) => say(`Message ${number}`, parseMessageId(`message-${number}`))
+const message = (number: number) =>
+  messageAdded(`Message ${number}`, parseMessageId(`message-${number}`))
 
 async function plan(store: Store, events: Parameters<typeof append>[1], lease?: object) {
   const [planned] = await planAll(store, [{ threadId: thread, events, ...lease }])
@@ -73,7 +74,7 @@ describe('a connection on which nothing comes through any more', () => {
     },
   )
 
-  it('[LG3b CR2] tells a run that its end was stored, and the lease given back', async () => {
+  it('[LG3b CR2] returns to a run that its end was stored, and the lease given back', async () => {
     const { line, store, beside } = await openStores()
     const lease = { kind: 'acquire', holder: 'one', ttlMs: 60_000, turnId: turn } as const
     const begin = await plan(beside, [message(1), started(), ...text('Hi'), recorded()], { lease })
@@ -87,7 +88,7 @@ describe('a connection on which nothing comes through any more', () => {
     expect(await store.commit([end])).toMatchObject([{ kind: 'appended', seq: 8, fence }])
     expect((await readPage(beside)).messages[0]).toMatchObject({ progress: { status: 'ended' } })
     // Nobody has it now.
-    const again = await plan(beside, [say('Next', parseMessageId('next'))], { lease })
+    const again = await plan(beside, [messageAdded('Next', parseMessageId('next'))], { lease })
     expect(await store.commit([again])).toMatchObject([{ kind: 'appended', seq: 9 }])
   })
 

@@ -7,14 +7,21 @@ import { openTestDatabase } from './test-database.ts'
 const threadId = parseThreadId('thread')
 
 it('[PG6] a page, a thread, a turn, a message and the changes of a thread are one statement each', async () => {
-  const store = (await openTestDatabase()).open()
-  const holdfast = createHoldfast({ store, model: scriptedModel(() => [{ text: 'Answer.' }]) })
+  const database = await openTestDatabase()
+  const writer = database.open()
+  const holdfast = createHoldfast({
+    store: writer,
+    model: scriptedModel(() => [{ text: 'Answer.' }]),
+  })
   const message = { id: 'question', parts: [{ type: 'text', text: 'Hi.' }] } as const
   const create = { ownerId: 'ann', title: '' }
   const sent = await holdfast.send({ threadId, message, create })
   if (sent.kind !== 'started') throw new Error(sent.kind)
   await holdfast.settled()
   await holdfast.close()
+  await writer.close()
+  // A store that has written nothing: the notifications of a commit are sent a moment after it, and would be counted.
+  const store = database.open()
   const statements = vi.spyOn(StatementQuery.prototype, 'submit')
   const countOf = async (verb: () => Promise<unknown>) => {
     statements.mockClear()

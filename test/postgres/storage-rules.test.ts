@@ -13,7 +13,7 @@ import {
   ended,
   turnEvent,
   recorded,
-  say,
+  messageAdded,
   settled,
   started,
   succeeded,
@@ -73,7 +73,7 @@ describe('the tables themselves', () => {
     const database = await openTestDatabase()
     const store = database.open()
     await createThread(store)
-    await append(store, [say('Hi'), started(), ...text('Hi')])
+    await append(store, [messageAdded('Hi'), started(), ...text('Hi')])
     const client = await database.connect()
     for (const table of ['events', 'messages']) {
       const copy = client.query(`INSERT INTO holdfast.${table} SELECT * FROM holdfast.${table}`)
@@ -92,7 +92,7 @@ describe('what comes back', () => {
     const input = { [strange]: [strange, 1e-7, -0.5, 1e21, true, null, { b: 1, a: 2 }] }
     const output = { deep: input, empty: ['', [], {}] }
     const events = [
-      say(strange),
+      messageAdded(strange),
       started(),
       ...text(strange),
       recorded(call, { input }),
@@ -148,12 +148,17 @@ describe('what comes back', () => {
 
 describe('an append that contradicts itself', () => {
   it.each([
-    ['adds a message twice: refused', [say('One'), say('Two')], 'illegal', []],
-    ['retires a message twice', [say('One'), retired(user), retired(user)], 'appended', []],
-    ['retires what is not there', [retired(user), say('One')], 'appended', ['One']],
+    ['adds a message twice: refused', [messageAdded('One'), messageAdded('Two')], 'illegal', []],
+    [
+      'retires a message twice',
+      [messageAdded('One'), retired(user), retired(user)],
+      'appended',
+      [],
+    ],
+    ['retires what is not there', [retired(user), messageAdded('One')], 'appended', ['One']],
     [
       'retires what it adds, and adds it again',
-      [say('One'), retired(user), say('Two')],
+      [messageAdded('One'), retired(user), messageAdded('Two')],
       'appended',
       ['Two'],
     ],
@@ -178,7 +183,7 @@ describe('a thread that is deleted', () => {
       await append(store, [started(), recorded()])
       await Promise.all([
         ...Array.from({ length: 10 }, (_, index) => {
-          const message = say('Hi', parseMessageId(`message-${index}`))
+          const message = messageAdded('Hi', parseMessageId(`message-${index}`))
           return appendEvents(other, { threadId: thread, events: [message, ...text('Hi')] })
         }),
         store.deleteThread(thread),
@@ -195,7 +200,7 @@ describe('a thread that is deleted', () => {
     const database = await openTestDatabase()
     const store = database.open()
     await createThread(store)
-    await append(store, [say('Hi')])
+    await append(store, [messageAdded('Hi')])
     expect((await readChanges(store, 0)).changes).toHaveLength(1)
     await store.deleteThread(thread)
     const query = { threadId: thread, after: 0, limit: 10, results: 'full' } as const

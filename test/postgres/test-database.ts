@@ -2,7 +2,7 @@ import pg from 'pg'
 import { inject, onTestFinished } from 'vitest'
 import { postgres, type PostgresStoreOptions } from '../../src/store/postgres/index.ts'
 import type { Store } from '../../src/store/store.ts'
-import { askUntil } from '../support/ask-until.ts'
+import { pollUntil } from '../support/poll-until.ts'
 import { createDatabase } from '../support/create-database.ts'
 
 export interface TestDatabase {
@@ -51,8 +51,8 @@ export async function waitFor<Row extends object>(
   question: string,
   isEnough: (rows: readonly Row[]) => boolean = (rows) => rows.length > 0,
 ): Promise<readonly Row[]> {
-  const ask = async () => (await client.query<Row>(question)).rows
-  return askUntil(ask, isEnough, { what: question })
+  const readRows = async () => (await client.query<Row>(question)).rows
+  return pollUntil(readRows, isEnough, { what: question })
 }
 
 /** The connections of stores that wait for a lock that somebody else has. */

@@ -3,7 +3,12 @@ import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { postgres, type PostgresStoreOptions } from '../../src/store/postgres/index.ts'
 import { readPage } from '../../src/testing/store-rules/read-thread.ts'
-import { append, createThread, say, thread } from '../../src/testing/store-rules/thread-script.ts'
+import {
+  append,
+  createThread,
+  messageAdded,
+  thread,
+} from '../../src/testing/store-rules/thread-script.ts'
 import { watchStore } from '../../src/testing/store-rules/watch-store.ts'
 import {
   startTransactionPooler,
@@ -11,7 +16,8 @@ import {
 } from '../support/transaction-pooler.ts'
 import { openTestDatabase } from './test-database.ts'
 
-const message = (number: number) => say(`Message ${number}`, parseMessageId(`message-${number}`))
+const message = (number: number) =>
+  messageAdded(`Message ${number}`, parseMessageId(`message-${number}`))
 /** It begins to speak, and then says nothing for longer than anybody waits. */
 const model = scriptedModel(() => [{ text: 'Well, ' }, { waitMs: 3_600_000 }])
 const isSetting = (left: string) => left.startsWith('setting')
@@ -126,7 +132,7 @@ describe('a listenUrl', () => {
     expect(await pooler.leftBehind()).toEqual([])
   })
 
-  it('[OP1] at which nothing can be heard is told of, and changes are asked for', async () => {
+  it('[OP1] through which no notification comes is reported, and changes are polled for', async () => {
     const { database, pooler, open } = await openPooler()
     const elsewhere = await openTestDatabase()
     const nobody = database.url.replace(/:\d+\//, ':1/')

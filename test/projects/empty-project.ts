@@ -21,7 +21,7 @@ export interface EmptyProject {
   /** `npm`, `npx`, `node` or a program that was installed. */
   run(program: string, args: readonly string[], cwd?: string): Ran
   /** Starts it, and returns what the first line that fits says. It ends with the project. */
-  start(args: readonly string[], says: RegExp, options?: StartOptions): Promise<string>
+  start(args: readonly string[], output: RegExp, options?: StartOptions): Promise<string>
   remove(): void
 }
 
@@ -91,13 +91,13 @@ export function createEmptyProject(): EmptyProject {
 function firstMatch(child: ChildProcess, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let output = ''
-    const hear = (text: string) => {
+    const addOutput = (text: string) => {
       output += text
       const found = pattern.exec(output)?.[1]
       if (found !== undefined) resolve(found)
     }
-    child.stdout?.setEncoding('utf8').on('data', hear)
-    child.stderr?.setEncoding('utf8').on('data', hear)
+    child.stdout?.setEncoding('utf8').on('data', addOutput)
+    child.stderr?.setEncoding('utf8').on('data', addOutput)
     child.on('error', reject)
     child.on('exit', (code) => reject(new Error(`It ended with ${code}:\n${output}`)))
   })

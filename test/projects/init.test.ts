@@ -60,7 +60,7 @@ describe('what `npx holdfast init` wrote', () => {
       // To end a hang, not to measure: the first time, Vite reads every package anew.
       page.setDefaultTimeout(120_000)
       const tab = await chatIn(page, url)
-      await tab.ask('What is the weather in Paris?')
+      await tab.sendMessage('What is the weather in Paris?')
       await tab.ended()
       await tab.widget.getByText('Used 1 tool').waitFor()
       const shown = () => page.locator('.hf-turn').evaluate((turn) => turn.textContent)

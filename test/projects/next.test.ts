@@ -88,7 +88,7 @@ describe.skipIf(!hasBrowser)('Next', () => {
     const next = join(project.folder, 'node_modules/next/dist/bin/next')
     const url = await project.start([next, 'start', '-p', '0'], /(http:\/\/localhost:\d+)[^]*Ready/)
     const tab = await chatIn(await browser!.newPage(), url)
-    await tab.ask('What is the weather in Paris?')
+    await tab.sendMessage('What is the weather in Paris?')
     await tab.ended()
     await tab.widget.getByText('Used 1 tool').waitFor()
     expect(await tab.answers.first().textContent()).toContain('Paris')

@@ -17,7 +17,7 @@ async function open(provider: Provider, ...replies: readonly Reply[]) {
   onTestFinished(() => fixture.holdfast.close())
   /** The next message is answered, and its prompt is one that the API accepts. */
   const goesOn = async () => {
-    expect(endingOf(await fixture.ask('Still there?'))).toEqual({ kind: 'completed' })
+    expect(endingOf(await fixture.runTurn('Still there?'))).toEqual({ kind: 'completed' })
     const prompt = provider.readPrompt(server.requests.at(-1)?.body)
     expect(prompt.problems).toEqual([])
     return prompt
@@ -35,7 +35,7 @@ describe.each(providers)('$name', (provider) => {
   it('[ST2 ST3] keeps what came before an error in mid-stream and closes its calls', async () => {
     const error = provider.wire.errorFrame({ type: 'server_error', message: 'It broke.' })
     const fixture = await open(provider, stream(...frames(said, whole, half), error))
-    const turn = await fixture.ask('Add 1 and 2')
+    const turn = await fixture.runTurn('Add 1 and 2')
     const ending = endingOf(turn)
     expect(ending).toMatchObject({ kind: 'failed' })
     expect(fixture.log.find(({ type }) => type === 'failed')).toMatchObject({
@@ -50,7 +50,7 @@ describe.each(providers)('$name', (provider) => {
     expect(lines).toEqual(['user: Add 1 and 2', 'assistant: Let me see. ', 'user: Still there?'])
   })
 
-  it('[ST2] tells the kind of an error in mid-stream, and does not try again', async () => {
+  it('[ST2] reports the kind of an error in mid-stream, and does not try again', async () => {
     const fixture = await open(
       provider,
       stream(
@@ -58,7 +58,7 @@ describe.each(providers)('$name', (provider) => {
         provider.wire.errorFrame({ type: 'rate_limit_error', message: 'Slow down.' }),
       ),
     )
-    const turn = await fixture.ask('Hello')
+    const turn = await fixture.runTurn('Hello')
     expect(endingOf(turn)).toMatchObject({ error: { code: 'rate-limited' } })
     expect(textOf(turn)).toEqual(['Well, '])
     expect(fixture.server.requests).toHaveLength(1)
@@ -70,7 +70,7 @@ describe.each(providers)('$name', (provider) => {
       provider,
       streamAndBreak(frames({ text: ['Once upon ', 'a ti'], open: true }), shown.opened),
     )
-    await fixture.say('Tell me a story')
+    await fixture.send('Tell me a story')
     await fixture.until(({ messages }) => {
       const turn = messages.at(-1)
       return turn?.role === 'assistant' && textOf(turn).join('').endsWith('a ti')
@@ -85,7 +85,7 @@ describe.each(providers)('$name', (provider) => {
 
   it('[ST2] takes a stream that ends well, but too early, for a failure too', async () => {
     const fixture = await open(provider, stream(...frames({ text: ['Once upon '], open: true })))
-    const turn = await fixture.ask('Tell me a story')
+    const turn = await fixture.runTurn('Tell me a story')
     expect(endingOf(turn)).toMatchObject({ kind: 'failed', error: { code: 'stream-cut' } })
     expect(textOf(turn)).toEqual(['Once upon '])
     await fixture.goesOn()
@@ -93,7 +93,7 @@ describe.each(providers)('$name', (provider) => {
 
   it('[ST2 CL3] runs no call of a stream that broke off', async () => {
     const fixture = await open(provider, stream(...frames(said, whole, half)))
-    const turn = await fixture.ask('Add 1 and 2')
+    const turn = await fixture.runTurn('Add 1 and 2')
     expect(endingOf(turn)).toMatchObject({ kind: 'failed', error: { code: 'stream-cut' } })
     expect(outcomesOf(turn)).toEqual(Array(2).fill('interrupted: stream-failed'))
     expect([...callsOf(turn)].every((call) => call.startedAt === undefined)).toBe(true)
@@ -105,7 +105,7 @@ describe.each(providers)('$name', (provider) => {
       provider,
       stream(...frames(said), malformedFrame, ...provider.wire.frames([said], 'stop').slice(1)),
     )
-    const turn = await fixture.ask('Hello')
+    const turn = await fixture.runTurn('Hello')
     expect(endingOf(turn)).toMatchObject({ kind: 'failed', error: { code: 'bad-response' } })
     expect(textOf(turn)).toEqual(['Let me see. '])
     await fixture.goesOn()
@@ -114,7 +114,7 @@ describe.each(providers)('$name', (provider) => {
   it('[ST4 ST3] closes a call that the token limit cut off in its arguments', async () => {
     const cut = provider.wire.frames([said, whole, half], 'length')
     const fixture = await open(provider, stream(...cut))
-    const turn = await fixture.ask('Add a lot')
+    const turn = await fixture.runTurn('Add a lot')
     expect(endingOf(turn)).toEqual({ kind: 'cut-off' })
     expect(outcomesOf(turn).at(-1)).toBe('interrupted: over-limit')
     expect(turn.steps).toMatchObject([{ finishReason: 'length', usage: { outputTokens: 7 } }])
@@ -128,7 +128,7 @@ describe.each(providers)('$name', (provider) => {
     // The API closes the block all the same, and empty arguments would be good ones.
     const cut = provider.wire.frames([said, { call: { id: 'c', name: 'bare', input } }], 'length')
     const fixture = await open(provider, stream(...cut))
-    const turn = await fixture.ask('Do it')
+    const turn = await fixture.runTurn('Do it')
     expect(endingOf(turn)).toEqual({ kind: 'cut-off' })
     expect(outcomesOf(turn)).toEqual(['interrupted: over-limit'])
     await fixture.goesOn()
@@ -140,14 +140,14 @@ describe.each(providers)('$name', (provider) => {
       'tool-calls',
     )
     const fixture = await open(provider, stream(...calls))
-    expect(outcomesOf(await fixture.ask('Do it'))).toEqual(['succeeded'])
+    expect(outcomesOf(await fixture.runTurn('Do it'))).toEqual(['succeeded'])
   })
 
   it('[LG10 ST3] keeps two calls apart that came with one id', async () => {
     const twin = { call: { id: 'same', name: 'bare', input: [] } }
     const calls = provider.wire.frames([twin, twin], 'tool-calls')
     const fixture = await open(provider, stream(...calls))
-    expect(outcomesOf(await fixture.ask('Do it twice'))).toEqual(['succeeded', 'succeeded'])
+    expect(outcomesOf(await fixture.runTurn('Do it twice'))).toEqual(['succeeded', 'succeeded'])
     expect(provider.readPrompt(fixture.server.requests[1]?.body)).toMatchObject({
       results: [{ text: 'done' }, { text: 'done' }],
       problems: [],
@@ -156,7 +156,7 @@ describe.each(providers)('$name', (provider) => {
 
   it('tries again when the stream ended before it had said anything', async () => {
     const fixture = await open(provider, stream(...frames()), stream())
-    expect(textOf(await fixture.ask('Hello'))).toEqual(['All good.'])
+    expect(textOf(await fixture.runTurn('Hello'))).toEqual(['All good.'])
     const retries = fixture.log.filter(({ type }) => type === 'model-retried')
     expect(retries).toMatchObject([{ code: 'stream-cut' }, { code: 'stream-cut' }])
   })

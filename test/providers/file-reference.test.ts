@@ -35,7 +35,7 @@ const providers = {
   anthropic: { wire: messagesWire, model: claude },
 } as const
 
-async function ask(name: keyof typeof providers, reference: FileReference) {
+async function sendWithFile(name: keyof typeof providers, reference: FileReference) {
   const { wire, model } = providers[name]
   const { sent, fetch } = listen(wire)
   const store = sqlite(temporaryFile())
@@ -61,7 +61,7 @@ async function ask(name: keyof typeof providers, reference: FileReference) {
 describe.each(['openai', 'anthropic'] as const)('a file that %s has', (name) => {
   it('[FL2] is sent by the provider’s own id where the host gives one, and its bytes are not', async () => {
     const asked: unknown[] = []
-    const { file, sent } = await ask(name, async ({ id, sha256 }, { provider, read }) => {
+    const { file, sent } = await sendWithFile(name, async ({ id, sha256 }, { provider, read }) => {
       asked.push([id, sha256, provider, await read()])
       return { openai: 'file-of-openai', anthropic: 'file-of-anthropic' }
     })
@@ -81,7 +81,7 @@ describe.each(['openai', 'anthropic'] as const)('a file that %s has', (name) => 
       },
     ],
   ])('[FL2] is sent as bytes where the host %s', async (_, reference) => {
-    const { sent } = await ask(name, reference)
+    const { sent } = await sendWithFile(name, reference)
     expect(sent).toHaveLength(1)
     expect(sent[0]).toContain('iVBOR')
   })

@@ -74,8 +74,8 @@ describe.each(providers)('$name', (provider) => {
   }
   for (const [name, [wrong, code]] of Object.entries(silent)) {
     it(`[AG5] a model that ${name} is replaced by the next, silently`, async () => {
-      const { ask, log } = await open(provider, wrong)
-      const turn = await ask('hi')
+      const { runTurn, log } = await open(provider, wrong)
+      const turn = await runTurn('hi')
       expect(endingOf(turn)).toEqual({ kind: 'completed' })
       expect(textOf(turn)).toEqual(['All good.'])
       expect(turn.steps).toHaveLength(1)
@@ -92,7 +92,7 @@ describe.each(providers)('$name', (provider) => {
     const busy = () => refuse(429, provider.errorBody('rate_limit_error', 'Slow down.'))
     const call = stream(...provider.wire.frames([whole], 'tool-calls'))
     const fixture = await open(provider, [busy(), busy(), busy()], { maxRetries: 2 }, [call])
-    const turn = await fixture.ask('Add 1 and 2')
+    const turn = await fixture.runTurn('Add 1 and 2')
     expect(outcomesOf(turn)).toEqual(['succeeded'])
     expect(textOf(turn).at(-1)).toBe('All good.')
     expect([fixture.first.requests.length, fixture.second.requests.length]).toEqual([3, 2])
@@ -104,19 +104,19 @@ describe.each(providers)('$name', (provider) => {
     const before = await open(provider, [streamAndBreak([], never)], {
       timeout: { firstChunkMs: 100 },
     })
-    const turn = await before.ask('hi')
+    const turn = await before.runTurn('hi')
     expect(replacedIn(before.log)).toContain('timed-out')
     expect(turn.steps[0]?.replaced).toMatchObject([{ error: { code: 'timed-out' } }])
     const inside = [streamAndBreak(frames({ text: ['Well, '], open: true }), never)]
     const after = await open(provider, inside, { timeout: { chunkMs: 100 } })
-    const broken = await after.ask('hi')
+    const broken = await after.runTurn('hi')
     expect(broken.steps[0]).toMatchObject({ status: 'abandoned', error: { code: 'timed-out' } })
     expect(textOf(broken)[0]).toBe('Well, ')
   })
 
   it('[AG5 AG8] that breaks off in its text stays visible as a broken attempt', async () => {
     const fixture = await open(provider, [stream(...frames(said), error)])
-    const turn = await fixture.ask('hi')
+    const turn = await fixture.runTurn('hi')
     expect(endingOf(turn)).toEqual({ kind: 'completed' })
     expect(turn.steps.map(({ status }) => status)).toEqual(['abandoned', 'ended'])
     const parts = projectUiMessage(turn)?.parts.filter(({ type }) => type === 'text')
@@ -133,7 +133,7 @@ describe.each(providers)('$name', (provider) => {
 
   it('[AG5 CL3] that breaks off in a call: neither half a call nor a whole one runs', async () => {
     const fixture = await open(provider, [stream(...frames(said, whole, half), error)])
-    const turn = await fixture.ask('Add 1 and 2')
+    const turn = await fixture.runTurn('Add 1 and 2')
     expect(endingOf(turn)).toEqual({ kind: 'completed' })
     expect(outcomesOf(turn)).toEqual(Array(2).fill('interrupted: stream-failed'))
     expect([...callsOf(turn)].every(({ startedAt }) => startedAt === undefined)).toBe(true)
@@ -142,8 +142,8 @@ describe.each(providers)('$name', (provider) => {
   })
 
   it('[AG5] whose request was refused as wrong is not replaced: it would be wrong for any', async () => {
-    const { ask, second, log } = await open(provider, [refusal(400, 'invalid_request_error')])
-    expect(endingOf(await ask('hi'))).toMatchObject({ kind: 'failed' })
+    const { runTurn, second, log } = await open(provider, [refusal(400, 'invalid_request_error')])
+    expect(endingOf(await runTurn('hi'))).toMatchObject({ kind: 'failed' })
     expect([second.requests.length, replacedIn(log)]).toEqual([0, []])
   })
 
@@ -151,7 +151,7 @@ describe.each(providers)('$name', (provider) => {
     const never = gate().opened
     const wrong = [streamAndBreak(frames({ text: ['Well, '], open: true }), never)]
     const fixture = await open(provider, wrong)
-    await fixture.say('hi')
+    await fixture.send('hi')
     await fixture.until(({ messages }) => JSON.stringify(messages).includes('Well'))
     await fixture.holdfast.stop(fixture.threadId)
     await fixture.holdfast.settled()
@@ -161,7 +161,7 @@ describe.each(providers)('$name', (provider) => {
 
   it('[AG5] fails as the last one does where all do', async () => {
     const fixture = await open(provider, 'unreachable', {}, [refusal(401, 'authentication_error')])
-    const turn = await fixture.ask('hi')
+    const turn = await fixture.runTurn('hi')
     expect(endingOf(turn)).toMatchObject({ kind: 'failed', error: { code: 'not-authorised' } })
     expect(turn.steps[0]?.replaced).toMatchObject([{ error: { code: 'network' } }])
   })

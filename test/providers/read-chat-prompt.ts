@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import {
   findPairProblems,
-  isPlainObject,
   parseArguments,
   type SentCall,
   type SentPrompt,
   type SentResult,
 } from './sent-prompt.ts'
+import { isJsonObject } from '../../src/core/json.ts'
 
 const content = z.union([z.string(), z.array(z.object({ text: z.string() }))]).nullish()
 const toolCall = z.object({
@@ -45,7 +45,7 @@ export function readChatPrompt(body: unknown): SentPrompt {
     if (text === '' && asked.length === 0) problems.push(`message ${index} is empty`)
     for (const { id, function: called } of asked) {
       const input = parseArguments(called.arguments)
-      if (!isPlainObject(input)) problems.push(`the arguments of ${id} are no object`)
+      if (!isJsonObject(input)) problems.push(`the arguments of ${id} are no object`)
       calls.push({ id, name: called.name, input })
     }
     const answers = messages.slice(index + 1, index + 1 + asked.length)

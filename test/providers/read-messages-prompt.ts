@@ -1,11 +1,6 @@
 import { z } from 'zod'
-import {
-  findPairProblems,
-  isPlainObject,
-  type SentCall,
-  type SentPrompt,
-  type SentResult,
-} from './sent-prompt.ts'
+import { findPairProblems, type SentCall, type SentPrompt, type SentResult } from './sent-prompt.ts'
+import { isJsonObject } from '../../src/core/json.ts'
 
 const textBlock = z.object({ type: z.literal('text'), text: z.string() })
 const block = z.discriminatedUnion('type', [
@@ -45,7 +40,7 @@ export function readMessagesPrompt(body: unknown): SentPrompt {
         if (each.text.trim() === '') problems.push(`message ${index} has blank text`)
         said.push(`${role}: ${each.text}`)
       } else if (each.type === 'tool_use') {
-        if (!isPlainObject(each.input)) problems.push(`the arguments of ${each.id} are no object`)
+        if (!isJsonObject(each.input)) problems.push(`the arguments of ${each.id} are no object`)
         asked.push({ id: each.id, name: each.name, input: each.input })
       } else if (each.type === 'tool_result') {
         const isFirst = content.indexOf(each) === answered.length

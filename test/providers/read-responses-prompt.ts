@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import {
   findPairProblems,
-  isPlainObject,
   parseArguments,
   type SentCall,
   type SentPrompt,
   type SentResult,
 } from './sent-prompt.ts'
+import { isJsonObject } from '../../src/core/json.ts'
 
 const text = z.union([z.string(), z.array(z.object({ type: z.string(), text: z.string() }))])
 const item = z.union([
@@ -38,7 +38,7 @@ export function readResponsesPrompt(body: unknown): SentPrompt {
       said.push(`${each.role}: ${content}`)
     } else if (each.type === 'function_call') {
       const parsed = parseArguments(each.arguments)
-      if (!isPlainObject(parsed)) problems.push(`the arguments of ${each.call_id} are no object`)
+      if (!isJsonObject(parsed)) problems.push(`the arguments of ${each.call_id} are no object`)
       calls.push({ id: each.call_id, name: each.name, input: parsed })
     } else if (each.type === 'function_call_output') {
       if (!calls.some(({ id }) => id === each.call_id)) {

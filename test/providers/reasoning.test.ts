@@ -38,9 +38,9 @@ async function converse(
   const model = connect({ baseURL: `${mock.url}/v1`, apiKey: 'key', fetch })
   const fixture = await createFixture(() => [], { model, tools: { add }, ...options })
   onTestFinished(() => fixture.holdfast.close())
-  const turn = await fixture.ask('Add 1 and 2')
+  const turn = await fixture.runTurn('Add 1 and 2')
   expect(endingOf(turn)).toEqual({ kind: 'completed' })
-  await fixture.ask('Thanks')
+  await fixture.runTurn('Thanks')
   return { turn, bodies }
 }
 
@@ -93,10 +93,10 @@ describe('anthropic thinking', () => {
     const model = createAnthropic({ baseURL: `${server.url}/v1`, apiKey: 'key' })('claude')
     const fixture = await createFixture(() => [], { model })
     onTestFinished(() => fixture.holdfast.close())
-    const turn = await fixture.ask('Think')
+    const turn = await fixture.runTurn('Think')
     expect(endingOf(turn)).toMatchObject({ error: { code: 'provider-down' } })
     expect(turn.steps[0]?.parts).toMatchObject([{ type: 'custom' }, { text: 'Hm' }])
-    expect(endingOf(await fixture.ask('And now?'))).toEqual({ kind: 'completed' })
+    expect(endingOf(await fixture.runTurn('And now?'))).toEqual({ kind: 'completed' })
     expect(readMessagesPrompt(server.requests[1]?.body)).toMatchObject({
       said: ['user: Think', 'user: And now?'],
       problems: [],

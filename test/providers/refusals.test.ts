@@ -48,7 +48,7 @@ describe.each(providers)('$name', (provider) => {
     mock.on({ userMessage: 'Hello', sequenceIndex: 0 }, limited)
     mock.on({ userMessage: 'Hello', sequenceIndex: 1 }, { content: 'Hi.' })
     const fixture = await open(provider, { url: mock.url })
-    const turn = await fixture.ask('Hello')
+    const turn = await fixture.runTurn('Hello')
     expect(endingOf(turn)).toEqual({ kind: 'completed' })
     expect(textOf(turn)).toEqual(['Hi.'])
     expect(retriesOf(fixture.log)).toEqual([{ attempt: 1, delayMs: 20, code: 'rate-limited' }])
@@ -60,13 +60,13 @@ describe.each(providers)('$name', (provider) => {
     mock.on({ userMessage: 'Better now?' }, { content: 'Yes.' })
     mock.on({ userMessage: 'Hello' }, limited)
     const fixture = await open(provider, { url: mock.url })
-    const turn = await fixture.ask('Hello')
+    const turn = await fixture.runTurn('Hello')
     expect(endingOf(turn)).toMatchObject({ kind: 'failed', error: { code: 'rate-limited' } })
     expect(retriesOf(fixture.log)).toEqual([
       { attempt: 1, delayMs: 20, code: 'rate-limited' },
       { attempt: 2, delayMs: 20, code: 'rate-limited' },
     ])
-    expect(textOf(await fixture.ask('Better now?'))).toEqual(['Yes.'])
+    expect(textOf(await fixture.runTurn('Better now?'))).toEqual(['Yes.'])
   })
 
   it('understands retry-after-ms, and a limit that comes inside the stream', async () => {
@@ -78,7 +78,7 @@ describe.each(providers)('$name', (provider) => {
       stream(...begun, provider.wire.errorFrame(error)),
       answer,
     )
-    expect(textOf(await fixture.ask('Hello'))).toEqual(['Here.'])
+    expect(textOf(await fixture.runTurn('Hello'))).toEqual(['Here.'])
     expect(retriesOf(fixture.log)).toEqual([
       { attempt: 1, delayMs: 7, code: 'rate-limited' },
       { attempt: 2, delayMs: 2, code: 'rate-limited' },
@@ -92,14 +92,14 @@ describe.each(providers)('$name', (provider) => {
       (response) => void response.destroy(),
       answer,
     )
-    expect(textOf(await fixture.ask('Hello'))).toEqual(['Here.'])
+    expect(textOf(await fixture.runTurn('Hello'))).toEqual(['Here.'])
     expect(retriesOf(fixture.log).map(({ code }) => code)).toEqual(['provider-down', 'network'])
   })
 
   it('[ST2] fails as network when nothing listens', async () => {
     const { server, fixture } = await openServer(provider)
     await server.close()
-    const turn = await fixture.ask('Hello')
+    const turn = await fixture.runTurn('Hello')
     expect(endingOf(turn)).toMatchObject({ kind: 'failed', error: { code: 'network' } })
     expect(retriesOf(fixture.log)).toHaveLength(2)
   })
@@ -107,7 +107,7 @@ describe.each(providers)('$name', (provider) => {
   it('[ST2] fails at once with a bad key, and does not show it', async () => {
     mock.on({ userMessage: 'Hello' }, { content: 'Hi.' })
     const fixture = await open(provider, { url: mock.url, apiKey: 'bad-key-1234' })
-    const turn = await fixture.ask('Hello')
+    const turn = await fixture.runTurn('Hello')
     expect(endingOf(turn)).toEqual({
       kind: 'failed',
       error: {
@@ -125,7 +125,7 @@ describe.each(providers)('$name', (provider) => {
     const { error } = provider.overflow.body
     mock.on({ userMessage: 'Hello' }, { error, status: provider.overflow.status })
     const fixture = await open(provider, { url: mock.url })
-    const turn = await fixture.ask('Hello')
+    const turn = await fixture.runTurn('Hello')
     expect(endingOf(turn)).toMatchObject({ kind: 'failed', error: { code: 'context-overflow' } })
     expect(retriesOf(fixture.log)).toEqual([])
   })
@@ -134,7 +134,9 @@ describe.each(providers)('$name', (provider) => {
     const { server, fixture } = await openServer(provider)
     const message = 'You exceeded your current quota, please check your plan and billing details.'
     server.reply(refuse(429, provider.errorBody('insufficient_quota', message)))
-    expect(endingOf(await fixture.ask('Hello'))).toMatchObject({ error: { code: 'out-of-quota' } })
+    expect(endingOf(await fixture.runTurn('Hello'))).toMatchObject({
+      error: { code: 'out-of-quota' },
+    })
     expect(server.requests).toHaveLength(1)
   })
 })

@@ -35,9 +35,6 @@ export function findPairProblems(
   ]
 }
 
-export const isPlainObject = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Arguments travel as text, and must be those of an object. */
 export function parseArguments(text: string): unknown {
   try {

@@ -41,7 +41,7 @@ async function open(provider: Provider) {
 describe.each(providers)('$name', (provider) => {
   it('[CL3 LG10 LG11] runs two parallel calls and answers, and keeps ids and usage', async () => {
     const fixture = await open(provider)
-    const turn = await fixture.ask('Add 1 and 2, and 30 and 40')
+    const turn = await fixture.runTurn('Add 1 and 2, and 30 and 40')
     expect(endingOf(turn)).toEqual({ kind: 'completed' })
     expect(textOf(turn)).toEqual(['Let me add.', 'It is 3 and 70.'])
     expect([...callsOf(turn)]).toMatchObject([
@@ -62,8 +62,8 @@ describe.each(providers)('$name', (provider) => {
 
   it('[ST3 LG10] hands its own call ids back to it, each with its result', async () => {
     const fixture = await open(provider)
-    await fixture.ask('Add 1 and 2, and 30 and 40')
-    await fixture.ask('Thanks')
+    await fixture.runTurn('Add 1 and 2, and 30 and 40')
+    await fixture.runTurn('Thanks')
     const prompts = fixture.bodies.map(provider.readPrompt)
     expect(prompts.map(({ problems }) => problems)).toEqual([[], [], []])
     expect(prompts[1]).toMatchObject({

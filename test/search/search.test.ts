@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import { tool } from 'ai'
 import {
   createHoldfast,
@@ -14,7 +13,7 @@ import {
 import { postgres } from 'holdfast/postgres'
 import { createHandler } from 'holdfast/server'
 import { scriptedModel } from 'holdfast/testing'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { commitAppend } from '../../src/store/commit-group.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -25,7 +24,7 @@ import {
   at,
   createThread,
   ended,
-  say,
+  messageAdded,
   started,
   text,
   thread,
@@ -36,6 +35,7 @@ import {
 import { matchesTerms, parseSearchTerms, toSearchWords } from '../../src/views/search-text.ts'
 import { openTestDatabase } from '../postgres/test-database.ts'
 import { openStore, temporaryFile } from '../sqlite/temporary-file.ts'
+import { turnsDuring } from '../support/turns-during.ts'
 
 const stores: Readonly<Record<string, () => Promise<Store> | Store>> = {
   memory: () => memory(),
@@ -44,13 +44,13 @@ const stores: Readonly<Record<string, () => Promise<Store> | Store>> = {
 }
 
 const vocabulary = ['tea', 'Team', 'green', 'Grün', 'café', 'cafeteria', 'x1', 'x12', '東京', 'ok']
-const sayWords = (random: Random): string =>
+const pickWords = (random: Random): string =>
   Array.from({ length: 1 + random.int(4) }, () => random.pick(vocabulary)).join(
     random.pick([' ', ', ', '\n']),
   )
 
 function openHoldfast(store: Store, random: Random): Holdfast {
-  const model = scriptedModel(() => [{ text: sayWords(random) }])
+  const model = scriptedModel(() => [{ text: pickWords(random) }])
   const holdfast = createHoldfast({ store, model, recoverEveryMs: 0 })
   onTestFinished(() => holdfast.close())
   return holdfast
@@ -116,8 +116,8 @@ describe.each(Object.keys(stores))('search in %s', (kind) => {
       const { ownerId, threadId } = random.pick(threads)
       const send = async (replaces?: string) => {
         const id = `u${round}`
-        const parts = [{ type: 'text', text: sayWords(random) }] as const
-        const create = { ownerId: parseOwnerId(ownerId), title: sayWords(random) }
+        const parts = [{ type: 'text', text: pickWords(random) }] as const
+        const create = { ownerId: parseOwnerId(ownerId), title: pickWords(random) }
         const message = { id: parseMessageId(id), parts }
         const edit = replaces === undefined ? {} : { replaces: parseMessageId(replaces) }
         await holdfast.send({ threadId, message, create, ...edit })
@@ -128,7 +128,7 @@ describe.each(Object.keys(stores))('search in %s', (kind) => {
       if (page === null || asked === undefined || action < 3) await send()
       else if (action === 3) await send(asked.id)
       else if (action === 4) await holdfast.regenerate({ threadId })
-      else if (action === 5) await holdfast.threads.update(threadId, { title: sayWords(random) })
+      else if (action === 5) await holdfast.threads.update(threadId, { title: pickWords(random) })
       else if (action === 6 && random.chance(0.4)) await holdfast.threads.delete(threadId)
       else if (action === 7) {
         const others = page.results.flatMap(({ metadata }) => versionIdsOf(metadata))
@@ -198,7 +198,7 @@ it.each(Object.keys(stores))(
     const store = await stores[kind]!()
     const holdfast = openHoldfast(store, createRandom(4))
     await createThread(store)
-    await append(store, [say('plum'), started(), ...text('quince')])
+    await append(store, [messageAdded('plum'), started(), ...text('quince')])
     const kept = { after: 1, places: [2] }
     await append(store, [{ type: 'messages-retired', messageIds: [turn], kept, at }])
     await append(store, [ended()])
@@ -216,7 +216,11 @@ it('[FK1 IN3] finds what joined an answer while it was made', async () => {
   await createThread(store)
   const parts = [{ type: 'text', text: 'and lychees' }] as const
   const messageId = parseMessageId('aside')
-  await append(store, [say('plum'), started(), turnEvent({ type: 'step-started', step: 0 })])
+  await append(store, [
+    messageAdded('plum'),
+    started(),
+    turnEvent({ type: 'step-started', step: 0 }),
+  ])
   await append(store, [...text('quince'), turnEvent({ type: 'step-ended', finishReason: 'stop' })])
   await append(store, [turnEvent({ type: 'input-joined', messageId, parts }), ended()])
   const { results } = await holdfast.search({ ownerId: ana, q: 'lych' })
@@ -231,13 +235,13 @@ it('[FK1 HT3] the route answers one’s own alone, refuses what is no search, an
       authenticate: (request) => ({ id: request.headers.get('x-owner') ?? '' }),
     }),
   )
-  const ask = async (query: string, owner = 'ann', handler = handlers[0]!) => {
+  const search = async (query: string, owner = 'ann', handler = handlers[0]!) => {
     const url = `http://127.0.0.1/api/search?${query}`
     const response = await handler(new Request(url, { headers: { 'x-owner': owner } }))
     return { status: response.status, body: (await response.json()) as unknown }
   }
   await holdfast.threads.create({ id: 'thread-1', ownerId: 'ann', title: 'Green tea' })
-  expect(await ask('q=tea')).toEqual({
+  expect(await search('q=tea')).toEqual({
     status: 200,
     body: {
       results: [
@@ -256,12 +260,12 @@ it('[FK1 HT3] the route answers one’s own alone, refuses what is no search, an
       isComplete: true,
     },
   })
-  expect((await ask('q=tea', 'bob')).body).toMatchObject({ results: [] })
+  expect((await search('q=tea', 'bob')).body).toMatchObject({ results: [] })
   for (const query of ['', 'q=', 'q=%3F%21', `q=${'a'.repeat(501)}`, 'q=tea&limit=0', 'q=a&q=b']) {
-    expect((await ask(query)).status).toBe(400)
+    expect((await search(query)).status).toBe(400)
   }
-  expect((await ask('q=tea&cursor=1-zz')).body).toMatchObject({ error: { code: 'bad-cursor' } })
-  expect(await ask('q=tea', 'ann', handlers[1])).toMatchObject({
+  expect((await search('q=tea&cursor=1-zz')).body).toMatchObject({ error: { code: 'bad-cursor' } })
+  expect(await search('q=tea', 'ann', handlers[1])).toMatchObject({
     status: 501,
     body: { error: { code: 'no-search' } },
   })
@@ -307,10 +311,10 @@ it.each(['sqlite', 'postgres'])(
   async (kind) => {
     const store = await stores[kind]!()
     const holdfast = openHoldfast(store, createRandom(6))
-    const say = (nth: number) =>
+    const textOfMessage = (nth: number) =>
       [0, 1_700, 4_000].includes(nth) ? 'to the north, not the south' : ['north', 'south'][nth % 2]
     const messages = Array.from({ length: 4_200 }, (_, nth) => ({
-      ...{ id: `m${nth}`, role: 'user', content: say(nth) },
+      ...{ id: `m${nth}`, role: 'user', content: textOfMessage(nth) },
     }))
     async function* source() {
       yield JSON.stringify({ id: 'compass', messages })
@@ -404,16 +408,11 @@ it('[FK1 OP7] the titles that a search finds are worked on in several turns of t
     await store.createThread({ id, ownerId: parseOwnerId('ann'), title: 'pear', at: nth })
   }
   const holdfast = openHoldfast(store, createRandom(6))
-  // Each look at the clock is a millisecond after the one before.
-  let now = 0
-  const clock = vi.spyOn(performance, 'now').mockImplementation(() => ++now)
-  onTestFinished(() => clock.mockRestore())
-  const over = new AbortController()
-  const searching = holdfast.search({ ownerId: 'ann', q: 'pear', limit: 200 })
-  void searching.finally(() => over.abort())
-  let turns = 0
-  for (; !over.signal.aborted; turns++) await setImmediate()
-  expect((await searching).results).toHaveLength(100)
+  const { turns, result } = await turnsDuring(
+    () => holdfast.search({ ownerId: 'ann', q: 'pear', limit: 200 }),
+    { msPerLook: 1 },
+  )
+  expect(result.results).toHaveLength(100)
   expect(turns).toBeGreaterThan(10)
 })
 

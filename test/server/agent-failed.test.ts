@@ -7,7 +7,7 @@ import { z } from 'zod'
 
 const thread = '01927c36-6a29-7c5e-9c1e-2f4b8a3d5e6f'
 
-it('[AG1 HT6] an agent that fails is told in words that give nothing away, and waits for its time to come again', async () => {
+it('[AG1 HT6] an agent that fails is reported in words that give nothing away, and waits for its time to come again', async () => {
   let isAway = false
   const model = scriptedModel(({ index }) =>
     index === 0 ? [{ call: 'remove', input: { path: 'a' } }] : [{ text: 'Done.' }],
@@ -35,12 +35,12 @@ it('[AG1 HT6] an agent that fails is told in words that give nothing away, and w
     const response = await handler(new Request(url, given))
     return { status: response.status, text: await response.text() }
   }
-  const say = (id: string) => ({
+  const chatBody = (id: string) => ({
     id: thread,
     messages: [{ id, role: 'user', parts: [{ type: 'text', text: 'hi' }] }],
   })
   isAway = true
-  const failed = await request('chat', say('u1'))
+  const failed = await request('chat', chatBody('u1'))
   expect(failed.status).toBe(200)
   expect(failed.text).toContain('"type":"error"')
   expect(failed.text).toContain('This answer could not be prepared.')

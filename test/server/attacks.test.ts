@@ -83,7 +83,7 @@ describe('one person who takes all they can', () => {
     const { url } = await start({ limits: { jobsPerOwner: 2 } })
     const begin = () => beginUpload(url, '/api/import', 'application/json', 'eve')
     const open = [await begin(), await begin()]
-    const take = async (owner: string) => {
+    const importOne = async (owner: string) => {
       const response = await fetch(`${url}/api/import`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-owner': owner },
@@ -91,12 +91,12 @@ describe('one person who takes all they can', () => {
       })
       return response.status
     }
-    await expect.poll(() => take('eve')).toBe(429)
-    expect(await take('ann')).toBe(200)
+    await expect.poll(() => importOne('eve')).toBe(429)
+    expect(await importOne('ann')).toBe(200)
     const third = await begin()
     expect(await third.status).toBe(429)
     for (const { leave } of open) leave()
-    await expect.poll(() => take('eve')).toBe(200)
+    await expect.poll(() => importOne('eve')).toBe(200)
   })
 
   it('[OP7b VR4] has so many forks at once', async () => {

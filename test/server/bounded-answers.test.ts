@@ -7,7 +7,7 @@ import { scriptedModel } from 'holdfast/testing'
 import { sqlite } from 'holdfast/sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { temporaryFile } from '../sqlite/temporary-file.ts'
-import { askUntil } from '../support/ask-until.ts'
+import { pollUntil } from '../support/poll-until.ts'
 import { type ChatServerOptions, startChatServer } from './chat-server.ts'
 
 const million = 1_000_000
@@ -113,7 +113,7 @@ it('[OP7a] a turn that is too large comes without its results, and says where th
 })
 
 /** Sends a request and takes nothing of the answer. */
-async function askAndStop(url: string, path: string, owner: string) {
+async function requestWithoutReading(url: string, path: string, owner: string) {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   onTestFinished(() => void socket.destroy())
@@ -131,26 +131,27 @@ it('[OP7a] who does not take what was sent is refused more, with 429 and a time,
       limits: { unreadBytesPerOwner: 500_000 },
     },
   })
-  const ask = (owner: string, to: string) => fetch(`${url}${to}`, { headers: { 'x-owner': owner } })
+  const requestPath = (owner: string, to: string) =>
+    fetch(`${url}${to}`, { headers: { 'x-owner': owner } })
   const path = '/api/threads/t/messages?limit=1'
-  const socket = await askAndStop(url, '/api/threads/t/events', 'ana')
+  const socket = await requestWithoutReading(url, '/api/threads/t/events', 'ana')
   // The buffers of the system take the first of it.
-  const refused = await askUntil(
-    () => ask('ana', '/api/chat/none/stream'),
+  const refused = await pollUntil(
+    () => requestPath('ana', '/api/chat/none/stream'),
     ({ status }) => status !== 204,
     { what: 'a refusal' },
   )
   expect(refused.status).toBe(429)
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
   expect(await refused.json()).toMatchObject({ error: { code: 'too-many' } })
-  expect((await ask('ana', path)).status).toBe(429)
-  expect((await ask('ana', '/api/threads/t/events')).status).toBe(429)
-  expect((await ask('ana', '/api/chat/t/stream')).status).toBe(429)
-  expect((await ask('ben', '/api/threads/t')).status).toBe(404)
-  expect((await ask('ben', '/api/chat/none/stream')).status).toBe(204)
+  expect((await requestPath('ana', path)).status).toBe(429)
+  expect((await requestPath('ana', '/api/threads/t/events')).status).toBe(429)
+  expect((await requestPath('ana', '/api/chat/t/stream')).status).toBe(429)
+  expect((await requestPath('ben', '/api/threads/t')).status).toBe(404)
+  expect((await requestPath('ben', '/api/chat/none/stream')).status).toBe(204)
   socket.destroy()
-  const answer = await askUntil(
-    () => ask('ana', path),
+  const answer = await pollUntil(
+    () => requestPath('ana', path),
     ({ status }) => status !== 429,
     { what: 'an answer' },
   )
@@ -184,11 +185,11 @@ it('[OP7a] cuts off who takes a byte now and then, and not who is slow', async (
     Array.from({ length: 40 }, () => million),
     { stallMs },
   )
-  const trickle = await askAndStop(url, '/api/threads/t/events', 'ben')
+  const trickle = await requestWithoutReading(url, '/api/threads/t/events', 'ben')
   const closed = once(trickle, 'close')
   const timer = setInterval(() => void trickle.read(1), 20)
   onTestFinished(() => clearInterval(timer))
-  await askUntil(
+  await pollUntil(
     async () => holdfast.metrics().followers,
     (followers) => followers === 0,
     { what: 'the follower to be cut off' },
@@ -197,15 +198,15 @@ it('[OP7a] cuts off who takes a byte now and then, and not who is slow', async (
   trickle.resume()
   await closed
 
-  const steady = await fetch(`${url}/api/threads/t/messages?limit=8`)
-  const reader = (steady.body as ReadableStream<Uint8Array>).getReader()
+  const response = await fetch(`${url}/api/threads/t/messages?limit=8`)
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
   let bytes = 0
   const began = performance.now()
   for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
     bytes += piece.value.length
     if (performance.now() - began < stallMs * 2) await sleep(20)
   }
-  expect(bytes).toBe(Number(steady.headers.get('content-length')))
+  expect(bytes).toBe(Number(response.headers.get('content-length')))
 })
 
 describe.each([
@@ -251,15 +252,15 @@ it('[OP7a] a list of threads that nobody takes counts for whoever asked', async 
   for (let thread = 0; thread < 50; thread++) {
     await holdfast.threads.create({ ownerId: 'ana', title: `${thread}`, metadata })
   }
-  const ask = (owner: string) =>
+  const requestThreads = (owner: string) =>
     handler(new Request('http://localhost/api/threads?limit=50', { headers: { 'x-owner': owner } }))
-  const unread = await ask('ana')
+  const unread = await requestThreads('ana')
   expect(unread.status).toBe(200)
   // It counts until more is asked for, as a socket does when it has taken what it was given.
   const reader = unread.body?.getReader()
   expect((await reader?.read())?.value?.length).toBeGreaterThan(500_000)
-  expect((await ask('ana')).status).toBe(429)
-  expect((await ask('ben')).status).toBe(200)
+  expect((await requestThreads('ana')).status).toBe(429)
+  expect((await requestThreads('ben')).status).toBe(200)
   await reader?.cancel()
-  expect((await ask('ana')).status).toBe(200)
+  expect((await requestThreads('ana')).status).toBe(200)
 })

@@ -24,8 +24,8 @@ export interface TabOptions {
   readonly threadId: string
   /** Whose code the tab runs. */
   readonly client: Sdk
-  /** What the server is told of it; nothing, if null. */
-  readonly told?: Sdk | null
+  /** The SDK version that its requests declare; none, if null. */
+  readonly declared?: Sdk | null
   readonly messages?: readonly UIMessage[]
   readonly automatic?: 'approvals' | 'outputs'
   /** The turn that the page left out, so that it is replayed even if it has just ended. */
@@ -47,10 +47,10 @@ export interface Tab {
 }
 
 export function openTab(options: TabOptions): Tab {
-  const { client, told = client, url, threadId, automatic } = options
-  const query = told === null ? '' : `?sdk=${told}`
+  const { client, declared = client, url, threadId, automatic } = options
+  const query = declared === null ? '' : `?sdk=${declared}`
   const resumed = new URLSearchParams({
-    ...(told === null ? {} : { sdk: String(told) }),
+    ...(declared === null ? {} : { sdk: String(declared) }),
     ...(options.live === undefined ? {} : { message: options.live }),
   })
   const api = `${url}/api/chat`

@@ -14,7 +14,7 @@ const script: Script = (text, step) => {
     : [{ text: 'Warm.' }]
 }
 
-interface Asked {
+interface SentRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly credentials: RequestCredentials | undefined
@@ -23,14 +23,14 @@ interface Asked {
 
 /** A `fetch` that writes down what it was asked. */
 function watchFetch(url: string) {
-  const asked: Asked[] = []
+  const asked: SentRequest[] = []
   const watched: typeof fetch = (input, init = {}) => {
     const { headers, credentials, body } = init
     asked.push({
       path: (input as string).slice(url.length),
       headers: Object.fromEntries(new Headers(headers)),
       credentials,
-      body: typeof body === 'string' ? (JSON.parse(body) as Asked['body']) : {},
+      body: typeof body === 'string' ? (JSON.parse(body) as SentRequest['body']) : {},
     })
     return fetch(input, init)
   }

@@ -19,7 +19,7 @@ import { createHandler } from 'holdfast/server'
 import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { readChunks } from '../../src/testing/http-rules/chat-talk.ts'
+import { readChunks } from '../../src/testing/http-rules/chat-requests.ts'
 
 const thread = '01927c36-6a29-7c5e-9c1e-2f4b8a3d5e6f'
 const threadId = parseThreadId(thread)
@@ -182,11 +182,11 @@ describe('choices of a request', () => {
     for await (const message of exportThread(holdfast.store, threadId, 'ui')) messages.push(message)
     const there = openChat()
     const body = { threads: [{ id: thread, messages }] }
-    const bring = (to: Holdfast) =>
+    const importInto = (to: Holdfast) =>
       importThreads(to.store, readImport(piecesOf(JSON.stringify(body))), {
         ownerId: parseOwnerId('ann'),
       })
-    await bring(there.holdfast)
+    await importInto(there.holdfast)
     expect((await there.last()).metadata).toEqual({ choices: { model: 'best' } })
     // What a file says was chosen has been checked by nobody.
     await (await there.post({ trigger: 'regenerate-message' })).text()
@@ -194,7 +194,7 @@ describe('choices of a request', () => {
     // The same file again where it came from changes nothing.
     const { id } = await last()
     const stored = await holdfast.store.readMessage(threadId, parseMessageId(id))
-    await bring(holdfast)
+    await importInto(holdfast)
     expect(await holdfast.store.readMessage(threadId, parseMessageId(id))).toEqual(stored)
   })
 })

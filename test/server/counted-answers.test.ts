@@ -24,7 +24,7 @@ async function start() {
   for (const id of ['second', 'third']) {
     expect((await send(id, 'x'.repeat(200_000))).kind).toBe('queued')
   }
-  const ask = (method: string, path: string, body?: object, owner = 'ana') =>
+  const sendRequest = (method: string, path: string, body?: object, owner = 'ana') =>
     handler(
       new Request(`http://localhost${path}`, {
         method,
@@ -32,7 +32,7 @@ async function start() {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),
     )
-  return { holdfast, ask }
+  return { holdfast, sendRequest }
 }
 
 const titled = (nth: number) => `needle ${nth} ${'x'.repeat(480)}`
@@ -65,23 +65,23 @@ const requests: readonly (readonly [method: string, path: string, body: object |
 it.each(requests)(
   '[OP7a] a large response counts for its owner until it is read, and over the limit there is none: %s %s',
   async (method, path, body) => {
-    const { holdfast, ask } = await start()
+    const { holdfast, sendRequest } = await start()
     for (let nth = 0; nth < 200; nth++) {
       await holdfast.threads.create({ ownerId: 'ana', title: titled(nth) })
     }
-    const response = await ask(method, path, body)
+    const response = await sendRequest(method, path, body)
     expect(response.status).toBe(200)
     expect(Number(response.headers.get('content-length'))).toBeGreaterThan(65_536)
     // It counts until more is asked for, as a socket does when it has taken what it was given.
     const reader = (response.body as ReadableStream<Uint8Array>).getReader()
     await reader.read()
     for (const [otherMethod, otherPath, otherBody] of requests) {
-      const refused = await ask(otherMethod, otherPath, otherBody)
+      const refused = await sendRequest(otherMethod, otherPath, otherBody)
       expect([otherPath, refused.status]).toEqual([otherPath, 429])
     }
-    expect((await ask('GET', '/api/threads', undefined, 'ben')).status).toBe(200)
+    expect((await sendRequest('GET', '/api/threads', undefined, 'ben')).status).toBe(200)
     await reader.cancel()
-    const again = await ask(method, path, body)
+    const again = await sendRequest(method, path, body)
     expect(again.status).toBe(200)
     await again.body?.cancel()
   },
@@ -90,11 +90,11 @@ it.each(requests)(
 it.each([`/api/threads/${thread}/queue`, `/api/threads/${thread}`])(
   '[OP7a] of many reads at once an owner gets as many as fit, and the next when one is read: %s',
   async (path) => {
-    const { ask } = await start()
+    const { sendRequest } = await start()
     const counted = createSignal()
     const unread: ReadableStreamDefaultReader<Uint8Array>[] = []
     const asked = Array.from({ length: 5 }, async () => {
-      const reader = (await ask('GET', path)).body?.getReader()
+      const reader = (await sendRequest('GET', path)).body?.getReader()
       await reader?.read()
       if (reader !== undefined) unread.push(reader)
       counted.notify()

@@ -69,7 +69,7 @@ async function open(script: Script) {
 }
 
 describe('a client of AI SDK 4', () => {
-  it('[RS4 FD4] is told while it streams what a reload says of each call', async () => {
+  it('[RS4 FD4] gets while it streams what a reload returns of each call', async () => {
     const { send, page, replay } = await open((_, step) =>
       step === 0
         ? [

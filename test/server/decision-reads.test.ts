@@ -145,6 +145,27 @@ it('[AP5 OP7] an approval in a turn that was found without its large results rea
   expect(prompts[2]?.slice(0, 3)).toEqual(prompts[1])
 })
 
+it('[ST5 OP7] an answer that is continued after it was found without its large results is read whole before it goes on', async () => {
+  const { store, drain } = countVerbs(memory())
+  const large = tool({ inputSchema: z.object({}), execute: () => 'x'.repeat(900_000) })
+  const { url, holdfast, calls } = await startChatServer(
+    (_, step) => {
+      if (step === 0) return Array.from({ length: 5 }, () => ({ call: 'large', input: {} }))
+      return step === 1 ? [{ call: 'remove', input: { path: '/tmp' } }] : [{ text: 'Done.' }]
+    },
+    { store, tools: { large, remove: removeTool(() => {}) } },
+  )
+  await chat(url, question)
+  await holdfast.stop(parseThreadId('t'))
+  drain()
+  await (await fetch(`${url}/api/chat/t/continue`, { method: 'POST' })).text()
+  await holdfast.settled()
+  expect(beforeCommit(drain())).toEqual(['readPage', 'readPage'])
+  const prompts = calls.map(({ prompt }) => prompt)
+  expect(prompts).toHaveLength(3)
+  expect(prompts[2]?.slice(0, 3)).toEqual(prompts[1])
+})
+
 const removeTool = (onStart: () => void) =>
   tool({
     inputSchema: z.object({ path: z.string() }),

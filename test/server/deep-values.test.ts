@@ -95,7 +95,7 @@ async function pagesOf(server: ChatServer): Promise<readonly (readonly [string, 
 }
 const allGood = formats.map((format) => [format, 200])
 
-const say = async (server: ChatServer, id: string, text: string) => {
+const sendMessage = async (server: ChatServer, id: string, text: string) => {
   const response = await fetch(`${server.url}/api/chat`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -128,7 +128,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
         text === 'go' && step === 0 ? [{ call: 'give', input: {} }] : [{ text: 'Fine.' }],
       { tools, ...store() },
     )
-    expect(await say(server, 'u1', 'go')).toContain('Fine.')
+    expect(await sendMessage(server, 'u1', 'go')).toContain('Fine.')
     const turn = await lastTurn(server)
     expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
     const [call] = callsOf(turn)
@@ -140,7 +140,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
         error: expect.stringMatching(error) as string,
       })
     expect(await pagesOf(server)).toEqual(allGood)
-    expect(await say(server, 'u2', 'again')).toContain('Fine.')
+    expect(await sendMessage(server, 'u2', 'again')).toContain('Fine.')
   })
 
   it.each([
@@ -156,7 +156,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
           : [{ text: 'Fine.' }],
       { tools, ...store() },
     )
-    expect(await say(server, 'u1', 'go')).toContain('Fine.')
+    expect(await sendMessage(server, 'u1', 'go')).toContain('Fine.')
     const [call] = callsOf(await lastTurn(server))
     expect(call).toMatchObject({
       state: 'failed',
@@ -165,7 +165,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     })
     expect(ran).toEqual([])
     expect(await pagesOf(server)).toEqual(allGood)
-    expect(await say(server, 'u2', 'again')).toContain('Fine.')
+    expect(await sendMessage(server, 'u2', 'again')).toContain('Fine.')
   })
 
   it('[CL6a] a host that sends, decides and resolves with what is too deep', async () => {
@@ -177,7 +177,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       store(),
     )
     const { holdfast } = server
-    await say(server, 'u1', 'remove')
+    await sendMessage(server, 'u1', 'remove')
     const [call] = callsOf(await lastTurn(server))
     const decisions = [
       { callId: call!.id, decision: 'accept', args: { path: 'a', more: deep(9_000) as Json } },
@@ -216,8 +216,8 @@ it('[CL6a LG7] a database that holds such values can be read again', async () =>
           ],
     { store: opened },
   )
-  await say(server, 'u1', 'hi')
-  await say(server, 'u2', 'wait')
+  await sendMessage(server, 'u1', 'hi')
+  await sendMessage(server, 'u2', 'wait')
   const db = new DatabaseSync(file)
   for (const { name } of db
     .prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'")
@@ -241,5 +241,5 @@ it('[CL6a LG7] a database that holds such values can be read again', async () =>
   const page = await (await fetch(`${server.url}/api/threads/t/messages`)).text()
   expect(page).toContain('Look.')
   expect(page).toContain('hi')
-  expect(await say(server, 'u3', 'bye')).toContain('Fine.')
+  expect(await sendMessage(server, 'u3', 'bye')).toContain('Fine.')
 })

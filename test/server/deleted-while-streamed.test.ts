@@ -14,7 +14,7 @@ function openServer(wrap: (store: Store) => Store = (store) => store) {
   onTestFinished(() => holdfast.close({ graceMs: 0 }))
   const request = (path: string, init?: RequestInit) =>
     handle(new Request(`http://127.0.0.1${path}`, init))
-  const say = (text: string) =>
+  const sendMessage = (text: string) =>
     request('/api/chat', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -26,11 +26,12 @@ function openServer(wrap: (store: Store) => Store = (store) => store) {
     })
   return {
     request,
-    say,
+    sendMessage,
     /** Deleted, and created again with more in it than before. */
     async makeAnew() {
       await request(`/api/threads/${thread}`, { method: 'DELETE' })
-      for (const text of ['anew', 'two', 'three', 'four']) await (await say(text)).body?.cancel()
+      for (const text of ['anew', 'two', 'three', 'four'])
+        await (await sendMessage(text)).body?.cancel()
     },
     /** The id of the turn that runs. */
     async turn(): Promise<string> {
@@ -44,30 +45,30 @@ function openServer(wrap: (store: Store) => Store = (store) => store) {
 type Server = ReturnType<typeof openServer>
 
 const streams: Readonly<Record<string, (server: Server) => Promise<Response>>> = {
-  'of a message that was sent': (server) => server.say('one'),
+  'of a message that was sent': (server) => server.sendMessage('one'),
   async 'of a message that was sent twice'(server) {
-    await (await server.say('one')).body?.cancel()
-    return server.say('one')
+    await (await server.sendMessage('one')).body?.cancel()
+    return server.sendMessage('one')
   },
   async 'of the answer that runs'(server) {
-    await (await server.say('one')).body?.cancel()
+    await (await server.sendMessage('one')).body?.cancel()
     return server.request(`/api/chat/${thread}/stream`)
   },
   async 'of an answer by its id'(server) {
-    await (await server.say('one')).body?.cancel()
+    await (await server.sendMessage('one')).body?.cancel()
     return server.request(`/api/chat/${thread}/stream?message=${await server.turn()}`)
   },
   async 'of a queued message'(server) {
-    await (await server.say('one')).body?.cancel()
-    return server.say('later')
+    await (await server.sendMessage('one')).body?.cancel()
+    return server.sendMessage('later')
   },
   async 'of a queued message that was sent twice'(server) {
-    await (await server.say('one')).body?.cancel()
-    await (await server.say('later')).body?.cancel()
-    return server.say('later')
+    await (await server.sendMessage('one')).body?.cancel()
+    await (await server.sendMessage('later')).body?.cancel()
+    return server.sendMessage('later')
   },
   async 'of events'(server) {
-    await (await server.say('one')).body?.cancel()
+    await (await server.sendMessage('one')).body?.cancel()
     return server.request(`/api/threads/${thread}/events?after=1`)
   },
 }
@@ -97,7 +98,7 @@ it('[OP6] a place of a deleted thread is not followed in one that is created whi
       return found
     },
   }))
-  await (await server.say('one')).body?.cancel()
+  await (await server.sendMessage('one')).body?.cancel()
   const page = await server.request(`/api/threads/${thread}/messages`)
   const { place } = (await page.json()) as { place: string }
   await server.request(`/api/threads/${thread}`, { method: 'DELETE' })

@@ -140,7 +140,7 @@ describe('a server', () => {
     expect(ran).toEqual(['remove'])
   })
 
-  it('[RS3] speaks only words that every client knows, where it is not told the version', async () => {
+  it('[RS3] speaks only words that every client knows, where no version is declared', async () => {
     const { url } = await startChatServer(script)
     const body = { id: threadId, messages: [user('u', 'slow')] }
     const stream = await (await post(url, '/api/chat', body)).text()

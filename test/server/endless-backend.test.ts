@@ -1,6 +1,6 @@
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createHoldfast, memory } from 'holdfast'
+import { createHoldfast, memory, parseThreadId } from 'holdfast'
 import { createRecordingProxy, listen } from 'holdfast/server'
 import { expect, it, onTestFinished } from 'vitest'
 
@@ -57,8 +57,67 @@ it.each([
   await hungUp.promise
 })
 
+const events = { 'content-type': 'text/event-stream' }
+const begun =
+  'data: {"type":"text-start","id":"1"}\n\ndata: {"type":"text-delta","id":"1","delta":"So"}\n\n'
+
+it.each([
+  ['never answers', () => undefined],
+  ['stalls in mid-answer', (response) => response.writeHead(200, events).write(begun)],
+  ['stalls in a refusal', (response) => response.writeHead(400).write('no')],
+] as readonly (readonly [string, (response: ServerResponse) => unknown])[])(
+  '[ST1 RS4] a backend that %s is hung up on when the answer is stopped',
+  async (_, respond) => {
+    const asked = Promise.withResolvers<void>()
+    const hungUp = Promise.withResolvers<void>()
+    const old = createServer((_request, response) => {
+      response.on('close', hungUp.resolve)
+      respond(response)
+      asked.resolve()
+    })
+    await new Promise<void>((resolve) => {
+      old.listen(0, '127.0.0.1', resolve)
+    })
+    const { port } = old.address() as AddressInfo
+    const holdfast = createHoldfast({ store: memory(), recoverEveryMs: 0 })
+    onTestFinished(async () => {
+      old.closeAllConnections()
+      old.close()
+      await holdfast.close()
+    })
+    const proxy = createRecordingProxy(holdfast, {
+      target: new URL(`http://127.0.0.1:${port}/`),
+      authenticate: () => ({ id: 'me' }),
+    })
+    const answered = proxy(chatRequest()).then((response) => response.text())
+    await asked.promise
+    expect(await holdfast.stop(parseThreadId(threadId))).toMatchObject({ kind: 'stopped' })
+    await answered
+    await hungUp.promise
+  },
+)
+
+it('[CL12 ST4a] a backend that stays open after its end is hung up on', async () => {
+  const cancelled = Promise.withResolvers<void>()
+  const holdfast = createHoldfast({ store: memory(), recoverEveryMs: 0 })
+  onTestFinished(() => holdfast.close())
+  const proxy = createRecordingProxy(holdfast, {
+    target: new URL('http://127.0.0.1:1/'),
+    authenticate: () => ({ id: 'me' }),
+    fetch: async () =>
+      new Response(
+        new ReadableStream<Uint8Array>({
+          start: (controller) => controller.enqueue(Buffer.from(`${begun}data: [DONE]\n\n`)),
+          cancel: () => cancelled.resolve(),
+        }),
+      ),
+  })
+  await (await proxy(chatRequest())).text()
+  await cancelled.promise
+})
+
 const threadId = 'thread-0123456789abcdef'
-const going = () =>
+const chatRequest = () =>
   new Request('http://127.0.0.1/api/chat', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -96,7 +155,7 @@ it.each([
         }),
       ),
   })
-  const response = await proxy(going())
+  const response = await proxy(chatRequest())
   expect(await response.text()).toMatch(/The backend sent an? \w+ of over 100000 bytes/)
   await cancelled.promise
   expect(bytes).toBeLessThan(200_000)
@@ -112,13 +171,13 @@ it('[OP7 RS4] any number of events may be longer together than one may be', asyn
     limits: { importBytes: 1_000 },
     fetch: async () => new Response(`data: ${JSON.stringify(text)}\n\n`.repeat(1_000)),
   })
-  const response = await proxy(going())
+  const response = await proxy(chatRequest())
   await response.text()
   const page = await holdfast.messages(threadId)
   expect(JSON.stringify(page)).toContain('all work and no play '.repeat(1_000))
 })
 
-it('[HT6 RS4] where a backend redirects to is not told to clients', async () => {
+it('[HT6 RS4] where a backend redirects to is not shown to clients', async () => {
   const holdfast = createHoldfast({ store: memory(), recoverEveryMs: 0 })
   onTestFinished(() => holdfast.close())
   const location = 'http://sso.internal.corp/login?token=secret'
@@ -127,7 +186,37 @@ it('[HT6 RS4] where a backend redirects to is not told to clients', async () => 
     authenticate: () => ({ id: 'me' }),
     fetch: async () => new Response(null, { status: 302, headers: { location } }),
   })
-  const told = await (await proxy(going())).text()
-  expect(told).toContain('The backend responded with 302.')
-  expect(told + JSON.stringify(await holdfast.messages(threadId))).not.toContain('sso.internal')
+  const shown = await (await proxy(chatRequest())).text()
+  expect(shown).toContain('The backend responded with 302.')
+  expect(shown + JSON.stringify(await holdfast.messages(threadId))).not.toContain('sso.internal')
 })
+
+it('[RS4] each cookie of a refusal reaches the client by itself', async () => {
+  const holdfast = createHoldfast({ store: memory(), recoverEveryMs: 0 })
+  onTestFinished(() => holdfast.close())
+  const cookies = ['a=1; Expires=Wed, 21 Oct 2037 07:28:00 GMT', 'b=2']
+  const headers = new Headers(cookies.map((cookie): [string, string] => ['set-cookie', cookie]))
+  const proxy = createRecordingProxy(holdfast, {
+    target: new URL('http://127.0.0.1:1/'),
+    authenticate: () => ({ id: 'me' }),
+    fetch: async () => new Response('Sign in.', { status: 401, headers }),
+  })
+  const response = await proxy(chatRequest())
+  expect(response.status).toBe(401)
+  expect(response.headers.getSetCookie()).toEqual(cookies)
+})
+
+it.each([['""'], ['" "'], ['null'], ['{"code":1}']])(
+  '[ST3a RS4] an error of a backend with %s as its words is shown in words',
+  async (words) => {
+    const holdfast = createHoldfast({ store: memory(), recoverEveryMs: 0 })
+    onTestFinished(() => holdfast.close())
+    const proxy = createRecordingProxy(holdfast, {
+      target: new URL('http://127.0.0.1:1/'),
+      authenticate: () => ({ id: 'me' }),
+      fetch: async () => new Response(`${begun}data: {"type":"error","errorText":${words}}\n\n`),
+    })
+    const shown = await (await proxy(chatRequest())).text()
+    expect(shown).toContain('The model failed. (No reason was given.)')
+  },
+)

@@ -37,7 +37,12 @@ async function start(
   return { server, log }
 }
 
-async function say({ url }: ChatServer, id: string, text: string, query = ''): Promise<string> {
+async function sendMessage(
+  { url }: ChatServer,
+  id: string,
+  text: string,
+  query = '',
+): Promise<string> {
   const response = await fetch(`${url}/api/chat${query}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -90,7 +95,17 @@ const throwing = (): never => {
 }
 const ok = { inputSchema: z.object({ n: z.number() }), execute: () => 'ok' }
 const schema = { tools: { boom: tool({ ...ok, inputSchema: z.object({}).refine(throwing) }) } }
+/** What the schema makes of the arguments throws when it is read, as a lazy field does. */
+const lazy = z
+  .object({})
+  .transform(() => Object.defineProperty({}, 'n', { enumerable: true, get: throwing }))
+const made = { tools: { boom: tool({ ...ok, inputSchema: lazy }) } }
 const repair = { tools: { boom: tool(ok) }, repairToolCall: throwing }
+/** What the repair gives throws when it is read. */
+const repaired = {
+  tools: { boom: tool(ok) },
+  repairToolCall: async () => Object.defineProperty({}, 'toolName', { get: throwing }) as never,
+}
 const policies = { policies: { boom: { approval: () => Promise.reject(new Error(secret)) } } }
 
 describe('what went wrong in the host’s own code', () => {
@@ -98,16 +113,18 @@ describe('what went wrong in the host’s own code', () => {
     ['a tool throws', [{ call: 'boom', input: {} }], {}, 'tool'],
     ['a policy throws', [{ call: 'boom', input: {} }], policies, 'policy'],
     ['a tool’s schema throws', [{ call: 'boom', input: {} }], schema, 'tool'],
+    ['what a tool’s schema makes throws', [{ call: 'boom', input: {} }], made, 'tool'],
     ['the repair of a call throws', [{ call: 'boom', input: {} }], repair, 'tool'],
+    ['what the repair of a call gives throws', [{ call: 'boom', input: {} }], repaired, 'tool'],
     ['prepareStep throws', [{ text: 'So' }], { prepareStep: throwing }, 'model'],
     ['stopWhen throws', [{ call: 'boom', input: {} }], { stopWhen: throwing }, 'tool'],
     ['a model’s stream fails with', [{ text: 'So' }, { fails: new Error(secret) }], {}, 'model'],
     ['a model refuses to begin with', [{ fails: new Error(secret) }], {}, 'model'],
   ] as const)(
-    '[HT6] %s is told to no client; it has an id that is in the log',
+    '[HT6] %s is shown to no client; it has an id that is in the log',
     async (_, parts, options, source) => {
       const failing = await start(parts, options)
-      const answer = await say(failing.server, 'u1', 'go')
+      const answer = await sendMessage(failing.server, 'u1', 'go')
       const seen: Readonly<Record<string, string>> = {
         answer,
         ...(await readAll(failing.server)),
@@ -127,16 +144,16 @@ describe('what went wrong in the host’s own code', () => {
     },
   )
 
-  it('[HT6 CL6] is told to the model, when it was a tool', async () => {
+  it('[HT6 CL6] is shown to the model, when it was a tool', async () => {
     const failing = await start([{ call: 'boom', input: {} }])
-    await say(failing.server, 'u1', 'go')
+    await sendMessage(failing.server, 'u1', 'go')
     expect(JSON.stringify(failing.server.calls[1]?.prompt)).toContain(secret)
     // And in every later turn the same.
-    await say(failing.server, 'u2', 'again')
+    await sendMessage(failing.server, 'u2', 'again')
     expect(JSON.stringify(failing.server.calls[2]?.prompt)).toContain(secret)
   })
 
-  it('[HT6] is told as the host wants it', async () => {
+  it('[HT6] is worded as the host wants it', async () => {
     const places: unknown[] = []
     const failing = await start([{ call: 'boom', input: {} }], {
       errorText: (error, where) => {
@@ -144,7 +161,7 @@ describe('what went wrong in the host’s own code', () => {
         return `Sorry: ${where.source}, ${(error as Error).message.slice(0, 8)}`
       },
     })
-    await say(failing.server, 'u1', 'go')
+    await sendMessage(failing.server, 'u1', 'go')
     const seen = await readAll(failing.server)
     expect(seen['page ui']).toContain('Sorry: tool, postgres')
     expect(places).toMatchObject([{ source: 'tool', name: 'boom', threadId: 't' }])
@@ -162,10 +179,10 @@ describe('what went wrong in the host’s own code', () => {
     ['gives blanks', () => '  '],
   ])('[HT6] stays neutral where the host’s own text %s', async (_, errorText) => {
     const failing = await start([{ call: 'boom', input: {} }], { errorText })
-    expect(await say(failing.server, 'u1', 'go')).toMatch(/The tool failed\. \(error /)
+    expect(await sendMessage(failing.server, 'u1', 'go')).toMatch(/The tool failed\. \(error /)
   })
 
-  it('[HT6] is not told of a recorded loop either; what the host has worded already is', async () => {
+  it('[HT6] is not shown of a recorded loop either; what the host has worded already is', async () => {
     const { server, log } = await start([])
     const record = async (id: string, source: AsyncIterable<unknown>) => {
       const recording = await server.holdfast.record(source, {
@@ -176,7 +193,7 @@ describe('what went wrong in the host’s own code', () => {
       void recording.stream.cancel()
       await recording.done
     }
-    await say(server, 'u0', 'hello')
+    await sendMessage(server, 'u0', 'hello')
     const unreadable = Object.defineProperty({}, 'rows', { enumerable: true, get: throwing })
     async function* raw() {
       yield* [
@@ -222,13 +239,13 @@ describe('what went wrong in the host’s own code', () => {
       body: JSON.stringify(body),
     })
 
-  it('[HT6] is not told to whoever edits arguments that its schema throws at', async () => {
+  it('[HT6] is not shown to whoever edits arguments that its schema throws at', async () => {
     const failsOnEdit = z.object({ n: z.number() }).refine(({ n }) => n === 1 || throwing())
     const failing = await start([{ call: 'boom', input: { n: 1 } }], {
       tools: { boom: given(failsOnEdit) },
       policies: { boom: { approval: 'always' } },
     })
-    await say(failing.server, 'u1', 'go')
+    await sendMessage(failing.server, 'u1', 'go')
     const { url } = failing.server
     const page = await fetch(`${url}/api/threads/t/messages`)
     const callId = /"toolCallId":"([^"]+)"/.exec(await page.text())?.[1] ?? ''
@@ -243,11 +260,11 @@ describe('what went wrong in the host’s own code', () => {
     expect(text).toContain(failure?.type === 'failed' ? failure.errorId : '?')
   })
 
-  it('[HT6] is not told to the client whose output its schema throws at', async () => {
+  it('[HT6] is not shown to the client whose output its schema throws at', async () => {
     const failing = await start([{ call: 'boom', input: {}, id: 'p1' }], {
       tools: { boom: tool({ inputSchema: z.object({}), outputSchema: z.any().refine(throwing) }) },
     })
-    await say(failing.server, 'u1', 'go')
+    await sendMessage(failing.server, 'u1', 'go')
     const { url } = failing.server
     const page = (await (await fetch(`${url}/api/threads/t/messages`)).json()) as {
       readonly results: readonly { readonly role: string; readonly parts: readonly object[] }[]
@@ -263,7 +280,7 @@ describe('what went wrong in the host’s own code', () => {
     expect(failuresOf(failing)).toMatchObject([{ source: 'tool', name: 'boom', message: secret }])
   })
 
-  it('[HT6 AG2] is not told to whoever chooses what its schema throws at; the reason is in the log', async () => {
+  it('[HT6 AG2] is not shown to whoever chooses what its schema throws at; the reason is in the log', async () => {
     const records: unknown[] = []
     const { server } = await start([], { choices: z.any().refine(throwing) })
     const handler = createHandler(server.holdfast, {
@@ -300,7 +317,7 @@ describe('what went wrong in the host’s own code', () => {
     ['the file store', {}, { files: { store: brokenFiles() } }, '/api/files'],
     ['the log', { log: throwing }, {}, '/api/threads'],
   ] as const)(
-    '[HT6] is not told to whoever asks, where %s throws',
+    '[HT6] is not shown to whoever asks, where %s throws',
     async (_, handlerOptions, options, path) => {
       const { server } = await start([], options)
       const handler = createHandler(server.holdfast, {

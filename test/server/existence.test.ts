@@ -9,7 +9,7 @@ async function startWithThread(threadId: string) {
     (text) => (text === 'wait' ? [{ call: 'remove', input: { path: '/' } }] : [{ text: 'Hello.' }]),
     { handler: { authenticate } },
   )
-  const ask = async (owner: string, method: string, path: string, body?: unknown) => {
+  const sendRequest = async (owner: string, method: string, path: string, body?: unknown) => {
     const response = await fetch(`${server.url}${path}`, {
       method,
       headers: { 'x-owner': owner, 'content-type': 'application/json' },
@@ -25,14 +25,14 @@ async function startWithThread(threadId: string) {
     title: 'Secret plans',
     at: 1,
   })
-  const sent = await ask('ana', 'POST', '/api/chat', chat(threadId, 'wait'))
+  const sent = await sendRequest('ana', 'POST', '/api/chat', chat(threadId, 'wait'))
   expect(sent.status).toBe(200)
   const page = JSON.parse(
-    (await ask('ana', 'GET', `/api/threads/${threadId}/messages`)).text,
+    (await sendRequest('ana', 'GET', `/api/threads/${threadId}/messages`)).text,
   ) as Page
   const messageId = page.results[0]?.id ?? ''
   const callId = page.results[0]?.parts.find(({ toolCallId }) => toolCallId)?.toolCallId ?? ''
-  return { ...server, ask, messageId, callId }
+  return { ...server, sendRequest, messageId, callId }
 }
 interface Page {
   readonly results: readonly {
@@ -103,6 +103,20 @@ const questions = (thread: string, message: string, call: string): readonly Ask[
   ['POST', '/api/chat', { id: thread, trigger: 'regenerate-message', messageId: message }],
   ['POST', '/api/chat', answers(thread, message, call)],
   ['POST', '/api/chat', { ...chat(thread, 'edited'), messageId: 'another' }],
+  ['GET', `/api/threads/${thread}/queue`],
+  ['PATCH', `/api/threads/${thread}/queue/question`, { text: 'mine', before: null }],
+  ['DELETE', `/api/threads/${thread}/queue/question`],
+  ['POST', `/api/threads/${thread}/queue/release`],
+  ['POST', `/api/threads/${thread}/fork`, {}],
+  ['POST', `/api/threads/${thread}/fork`, { messageId: message }],
+  ['POST', `/api/threads/${thread}/fork`, { messageId: 7 }],
+  ['GET', `/api/threads/${thread}/shares`],
+  ['POST', `/api/threads/${thread}/shares`, {}],
+  ['DELETE', `/api/threads/${thread}/shares/shr_none`],
+  ['POST', `/api/threads/${thread}/messages/${message}/show`],
+  ['POST', `/api/messages/${message}/feedback`, { rating: 'up' }],
+  ['POST', `/api/messages/${message}/feedback`, { rating: 'up', threadId: thread }],
+  ['POST', `/api/messages/${message}/feedback`, { rating: 'perhaps' }],
 ]
 
 describe('what another owner has', () => {
@@ -110,34 +124,34 @@ describe('what another owner has', () => {
     ['of a long id', 'a-thread-that-nobody-guesses', 'a-thread-that-was-never-there'],
     ['of a short id', 'main', 'none'],
   ])('[HT2] is answered as what was never there: a thread %s', async (_, theirs, nobodys) => {
-    const { ask, messageId, callId } = await startWithThread(theirs)
+    const { sendRequest, messageId, callId } = await startWithThread(theirs)
     const there = questions(theirs, messageId, callId)
     const nowhere = questions(nobodys, 'msg_none', 'call_none')
     const answersOf = async (list: readonly Ask[]) => {
-      const told = []
+      const responses = []
       for (const [index, question] of list.entries()) {
         const [method, path] = there[index] ?? []
-        told.push({ method, path, ...(await ask('bob', ...question)) })
+        responses.push({ method, path, ...(await sendRequest('bob', ...question)) })
       }
-      return told
+      return responses
     }
     expect(await answersOf(there)).toEqual(await answersOf(nowhere))
   })
 
   it('[HT2] a stream to resume is 204 for no thread and for another’s', async () => {
-    const { ask, messageId } = await startWithThread('a-thread-that-nobody-guesses')
+    const { sendRequest, messageId } = await startWithThread('a-thread-that-nobody-guesses')
     for (const id of ['a-thread-that-nobody-guesses', 'nowhere']) {
       const path = `/api/chat/${id}/stream`
-      expect(await ask('bob', 'GET', path)).toMatchObject({ status: 204, text: '' })
+      expect(await sendRequest('bob', 'GET', path)).toMatchObject({ status: 204, text: '' })
       // A message that is named is not there, in neither.
-      const named = await ask('bob', 'GET', `${path}?message=${messageId}`)
+      const named = await sendRequest('bob', 'GET', `${path}?message=${messageId}`)
       expect(named).toMatchObject({ status: 404 })
       expect(named.text).toContain('thread-not-found')
     }
   })
 
   it('[HT2 LE5] an import into an id that is taken does not say that somebody has it', async () => {
-    const { ask, messageId } = await startWithThread('main')
+    const { sendRequest, messageId } = await startWithThread('main')
     const thread = (id: string) => ({
       id,
       messages: [
@@ -145,7 +159,7 @@ describe('what another owner has', () => {
         { id: messageId, role: 'assistant', content: 'Hello.' },
       ],
     })
-    const imported = await ask('bob', 'POST', '/api/import', thread('main'))
+    const imported = await sendRequest('bob', 'POST', '/api/import', thread('main'))
     expect(imported.status).toBe(200)
     expect(imported.text).not.toMatch(/in use|taken|exists|owner|already|Secret|ana/i)
     const { mended } = JSON.parse(imported.text) as { mended: readonly { what: string }[] }
@@ -155,7 +169,7 @@ describe('what another owner has', () => {
         /^The message id "msg_\w+" was not kept: it became msg_[0-9a-f]{16}\.$/,
       ),
     ])
-    expect((await ask('ana', 'GET', '/api/threads/main')).text).toContain('Secret plans')
+    expect((await sendRequest('ana', 'GET', '/api/threads/main')).text).toContain('Secret plans')
   })
 })
 
@@ -167,9 +181,9 @@ describe('an id that a client makes up', () => {
   it.each(['main', 'a', '123456789012345', 'ÄÖÜäöüß', '👍'.repeat(8)])(
     '[HT2] has at least 16 characters where people are told apart: %s is refused',
     async (id) => {
-      const { ask } = await startWithThread('main')
+      const { sendRequest } = await startWithThread('main')
       for (const [method, path, body] of [create(id), begin(id)]) {
-        const refused = await ask('bob', method, path, body)
+        const refused = await sendRequest('bob', method, path, body)
         expect(refused).toEqual(badId)
         expect(JSON.parse(refused.text)).toEqual({
           error: {
@@ -179,22 +193,22 @@ describe('an id that a client makes up', () => {
           },
         })
       }
-      expect((await ask('bob', 'GET', '/api/threads')).text).not.toContain(`"${id}"`)
+      expect((await sendRequest('bob', 'GET', '/api/threads')).text).not.toContain(`"${id}"`)
     },
   )
 
   it('[HT2] is free from 16 characters on, and so is a short one that exists and is one’s own', async () => {
-    const { ask } = await startWithThread('main')
+    const { sendRequest } = await startWithThread('main')
     const long = '1234567890123456'
-    expect(await ask('bob', ...create(long))).toMatchObject({ status: 201 })
-    expect(await ask('bob', ...create(long))).toMatchObject({ status: 200 })
-    expect(await ask('bob', ...begin(`${long}7`))).toMatchObject({ status: 200 })
-    expect(await ask('ana', ...create('main'))).toMatchObject({ status: 200 })
-    expect(await ask('ana', ...begin('main'))).toMatchObject({ status: 200 })
-    expect(await ask('bob', 'POST', '/api/threads', {})).toMatchObject({ status: 201 })
+    expect(await sendRequest('bob', ...create(long))).toMatchObject({ status: 201 })
+    expect(await sendRequest('bob', ...create(long))).toMatchObject({ status: 200 })
+    expect(await sendRequest('bob', ...begin(`${long}7`))).toMatchObject({ status: 200 })
+    expect(await sendRequest('ana', ...create('main'))).toMatchObject({ status: 200 })
+    expect(await sendRequest('ana', ...begin('main'))).toMatchObject({ status: 200 })
+    expect(await sendRequest('bob', 'POST', '/api/threads', {})).toMatchObject({ status: 201 })
     const body = { id: 'old', messages: [{ id: 'u', role: 'user', content: 'Hello?' }] }
-    expect(await ask('bob', 'POST', '/api/import', body)).toMatchObject({ status: 200 })
-    expect(await ask('bob', ...begin('old'))).toMatchObject({ status: 200 })
+    expect(await sendRequest('bob', 'POST', '/api/import', body)).toMatchObject({ status: 200 })
+    expect(await sendRequest('bob', ...begin('old'))).toMatchObject({ status: 200 })
   })
 
   it('[HT2] may be short where there is one owner', async () => {

@@ -70,7 +70,7 @@ async function runTool(options: Partial<HoldfastOptions>) {
     ({ index }) => (index === 0 ? [{ call: 'boom', input: {} }] : [{ text: 'Fine.' }]),
     { modelRetries: 0, ...options },
   )
-  const turn = await fixture.ask('go')
+  const turn = await fixture.runTurn('go')
   return { turn, fixture, call: [...callsOf(turn)][0] }
 }
 const toolOf = (execute: () => unknown): ToolSet => ({
@@ -137,8 +137,8 @@ describe.each(exotic)('%s', (_, make) => {
           modelRetries: 0,
         },
       )
-      expect(endingOf(await fixture.ask('go'))).toMatchObject({ kind: 'failed' })
-      expect(endingOf(await fixture.ask('again'))).toEqual({ kind: 'completed' })
+      expect(endingOf(await fixture.runTurn('go'))).toMatchObject({ kind: 'failed' })
+      expect(endingOf(await fixture.runTurn('again'))).toEqual({ kind: 'completed' })
     }
   })
 
@@ -147,7 +147,7 @@ describe.each(exotic)('%s', (_, make) => {
       modelRetries: 0,
       selectHistory: throwing(make),
     })
-    expect(endingOf(await fixture.ask('go'))).toMatchObject({ kind: 'failed' })
+    expect(endingOf(await fixture.runTurn('go'))).toMatchObject({ kind: 'failed' })
   })
 
   it('[CL12] thrown by a loop of the host’s own fails its turn', async () => {

@@ -49,7 +49,7 @@ const people = {
   authenticate: (request: Request) => ({ id: request.headers.get('authorization') ?? 'nobody' }),
 }
 
-function say(
+function sendParts(
   { url }: ChatServer,
   thread: string,
   parts: readonly object[],
@@ -218,7 +218,7 @@ it('[FL1] [HT2] another owner’s file is not there, and cannot be named', async
   })
   expect([theirs.status, await theirs.text()]).toEqual([none.status, await none.text()])
   expect(theirs.status).toBe(404)
-  const named = await say(server, 'a-thread-of-bens-own', [picture(file)], as('ben'))
+  const named = await sendParts(server, 'a-thread-of-bens-own', [picture(file)], as('ben'))
   expect([named.status, await named.json()]).toMatchObject([
     404,
     { error: { code: 'file-not-found' } },
@@ -232,7 +232,10 @@ it('[FL1] [HT2] another owner’s file is not there, and cannot be named', async
 it('[FL2] sends the model the bytes of what a message names, now and in every later turn', async () => {
   const server = await startChatServer(answering)
   const { file } = await upload(server, png, 'image/png')
-  const response = await say(server, 't', [{ type: 'text', text: 'What is this?' }, picture(file)])
+  const response = await sendParts(server, 't', [
+    { type: 'text', text: 'What is this?' },
+    picture(file),
+  ])
   expect(await response.text()).toContain('Seen.')
   const again = await fetch(`${server.url}/api/chat`, {
     method: 'POST',
@@ -270,8 +273,8 @@ it('[FL2] deleting a thread deletes what only it named; what nothing names is co
     ),
   )
   if (!shared || !own || !unused) throw new Error('not uploaded')
-  await (await say(server, 't', [picture(shared), picture(own)])).text()
-  await (await say(server, 'u', [picture(shared)])).text()
+  await (await sendParts(server, 't', [picture(shared), picture(own)])).text()
+  await (await sendParts(server, 'u', [picture(shared)])).text()
   const isThere = async (file: Uploaded) => (await fetch(server.url + file.url)).status === 200
   await fetch(`${server.url}/api/threads/t`, { method: 'DELETE' })
   expect(await Promise.all([shared, own, unused].map(isThere))).toEqual([true, false, true])
@@ -289,7 +292,7 @@ it('[FL2 VR4] a fork keeps the files of what it copied when its origin is delete
     { tools: { draw: tool({ inputSchema: z.object({}), execute: () => ({ large }) }) } },
   )
   const { file } = await upload(server, png, 'image/png')
-  await (await say(server, 't', [picture(file)])).text()
+  await (await sendParts(server, 't', [picture(file)])).text()
   const page = await (await fetch(`${server.url}/api/threads/t/messages`)).text()
   const drawn = /\/api\/files\/file_[0-9a-f]{32}(?=","?|"})/.exec(
     page.replaceAll(file.url, ''),
@@ -309,7 +312,7 @@ it.each(Object.entries(stores))(
   '[FL2 HT2] %s: who knows the address of another owner’s file can neither keep it nor have it deleted',
   async (_, openStore) => {
     const server = await startChatServer(answering, { store: openStore(), handler: people })
-    const ask = async (method: string, path: string, name: string, body?: unknown) => {
+    const sendRequest = async (method: string, path: string, name: string, body?: unknown) => {
       const response = await fetch(server.url + path, {
         method,
         headers: { 'content-type': 'application/json', ...as(name) },
@@ -325,7 +328,7 @@ it.each(Object.entries(stores))(
       ),
     )
     if (!sent || !unsent || !answered) throw new Error('not uploaded')
-    await (await say(server, 'a-thread-of-anas', [picture(sent)], as('ana'))).text()
+    await (await sendParts(server, 'a-thread-of-anas', [picture(sent)], as('ana'))).text()
     await server.holdfast.post('a-thread-of-anas', {
       role: 'assistant',
       parts: [{ type: 'file', mediaType: 'text/plain', url: answered.url }],
@@ -342,16 +345,16 @@ it.each(Object.entries(stores))(
       },
     ]
     const threads = [{ id: 'a-thread-of-bens', messages: imported }]
-    expect((await ask('POST', '/api/import', 'ben', threads)).status).toBe(200)
-    const fork = await ask('POST', '/api/threads/a-thread-of-bens/fork', 'ben', {})
+    expect((await sendRequest('POST', '/api/import', 'ben', threads)).status).toBe(200)
+    const fork = await sendRequest('POST', '/api/threads/a-thread-of-bens/fork', 'ben', {})
     expect(fork.status).toBe(201)
     const { id: forked } = JSON.parse(fork.text) as { readonly id: string }
-    expect((await ask('DELETE', `/api/threads/${forked}`, 'ben')).status).toBe(204)
+    expect((await sendRequest('DELETE', `/api/threads/${forked}`, 'ben')).status).toBe(204)
     expect(await Promise.all(all.map(isThere))).toEqual([true, true, true])
     // What ben names does not keep it either.
-    await ask('DELETE', '/api/threads/a-thread-of-anas', 'ana')
+    await sendRequest('DELETE', '/api/threads/a-thread-of-anas', 'ana')
     expect(await Promise.all(all.map(isThere))).toEqual([false, true, false])
-    await ask('DELETE', '/api/threads/a-thread-of-bens', 'ben')
+    await sendRequest('DELETE', '/api/threads/a-thread-of-bens', 'ben')
     expect(await Promise.all(all.map(isThere))).toEqual([false, true, false])
   },
 )
@@ -424,7 +427,7 @@ it('[FL1] what a tool or the model made large is a file, and small is not', asyn
       },
     },
   )
-  await (await say(server, 't', [{ type: 'text', text: 'Draw.' }])).text()
+  await (await sendParts(server, 't', [{ type: 'text', text: 'Draw.' }])).text()
   const page = (await (await fetch(`${server.url}/api/threads/t/messages`)).json()) as {
     readonly results: readonly { readonly parts: readonly Record<string, unknown>[] }[]
   }

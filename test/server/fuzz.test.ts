@@ -175,7 +175,7 @@ describe.each(Object.keys(stores))('on %s', (name) => {
   it.each(seeds)('[HT3 HT1] answers whatever comes with 4xx or less (seed %i)', async (seed) => {
     const { store, writes } = watchWrites((await stores[name]?.()) ?? memory())
     const { url, holdfast } = await startChatServer(() => [{ text: 'Hello.' }], { store })
-    await ask(url, '/api/threads', {
+    await sendRequest(url, '/api/threads', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: '{"id":"known"}',
@@ -185,7 +185,7 @@ describe.each(Object.keys(stores))('on %s', (name) => {
     for (let count = 0; count < requestsPerSeed; count++) {
       const { path, init } = randomRequest(random)
       const before = writes()
-      const { status, text } = await ask(url, path, init)
+      const { status, text } = await sendRequest(url, path, init)
       const request = `${init.method} ${path} ${init.body}`
       if (status >= 500) throw new Error(`${request} → ${text}`)
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
@@ -197,14 +197,14 @@ describe.each(Object.keys(stores))('on %s', (name) => {
       const { error } = JSON.parse(text) as { error: { code: unknown; message: unknown } }
       expect([typeof error.code, typeof error.message]).toEqual(['string', 'string'])
     }
-    expect((await ask(url, '/api/health', {})).status).toBe(200)
+    expect((await sendRequest(url, '/api/health', {})).status).toBe(200)
     await readPage({ url, threadId: 'known' })
     // It reached something, and was refused something.
     expect([...statuses.keys()]).toEqual(expect.arrayContaining([200, 400, 404]))
   })
 })
 
-async function ask(url: string, path: string, init: RequestInit) {
+async function sendRequest(url: string, path: string, init: RequestInit) {
   const response = await fetch(`${url}${path}`, { ...init, signal: AbortSignal.timeout(5_000) })
   return { status: response.status, text: await response.text() }
 }
@@ -236,5 +236,5 @@ it('[HT3] survives what is no request at all', async () => {
     if (bytes.endsWith('{"')) socket.destroy()
     expect(await answered).not.toMatch(/^HTTP\/1\.1 (2|5)/)
   }
-  expect((await ask(url, '/api/health', {})).status).toBe(200)
+  expect((await sendRequest(url, '/api/health', {})).status).toBe(200)
 })

@@ -81,23 +81,23 @@ describe('who is answered', () => {
 
 describe('a page of an allowed site', () => {
   const origin = 'https://app.example'
-  const ask = (options: HandlerOptions, init: RequestInit) =>
+  const sendRequest = (options: HandlerOptions, init: RequestInit) =>
     createHandler(holdfast, options)(new Request('http://chat.example/api/threads', init))
 
-  it('[HT4] is told that it may read the answers, and no other is', async () => {
+  it('[HT4] may read the answers, and no other may', async () => {
     const headers = {
       origin,
       'access-control-request-method': 'POST',
       'access-control-request-headers': 'content-type, x-api-key',
     }
-    const asked = await ask(open, { method: 'OPTIONS', headers })
+    const asked = await sendRequest(open, { method: 'OPTIONS', headers })
     expect(asked.status).toBe(204)
     expect(asked.headers.get('access-control-allow-origin')).toBe(origin)
     expect(asked.headers.get('access-control-allow-headers')).toBe('content-type, x-api-key')
     expect(asked.headers.get('access-control-allow-credentials')).toBe('true')
-    const read = await ask(open, { headers: { origin } })
+    const read = await sendRequest(open, { headers: { origin } })
     expect(read.headers.get('access-control-allow-origin')).toBe(origin)
-    const refused = await ask(known, { method: 'OPTIONS', headers })
+    const refused = await sendRequest(known, { method: 'OPTIONS', headers })
     expect(refused.status).toBe(403)
     expect(refused.headers.get('access-control-allow-origin')).toBeNull()
   })

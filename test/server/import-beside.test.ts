@@ -8,7 +8,7 @@ interface Report {
   readonly mended: readonly { readonly where: string; readonly what: string }[]
 }
 
-async function ask<Answer>(
+async function postJson<Answer>(
   { url }: ChatServer,
   path: string,
   body: unknown = {},
@@ -23,9 +23,13 @@ async function ask<Answer>(
   return { status: response.status, answer: (isJson ? JSON.parse(text) : text) as Answer }
 }
 
-const said = (id: string, text: string) => ({ id, role: 'user', parts: [{ type: 'text', text }] })
-const bring = (server: ChatServer, messages: readonly object[], query = '') =>
-  ask<Report>(server, `/api/import${query}`, [{ id: 't', messages }])
+const userMessage = (id: string, text: string) => ({
+  id,
+  role: 'user',
+  parts: [{ type: 'text', text }],
+})
+const importMessages = (server: ChatServer, messages: readonly object[], query = '') =>
+  postJson<Report>(server, `/api/import${query}`, [{ id: 't', messages }])
 const idsIn = async ({ holdfast }: ChatServer) =>
   (await holdfast.messages('t'))?.results.map(({ id }) => id).toReversed()
 
@@ -33,10 +37,10 @@ it('[AP8 OP5a] an import does not touch a thread whose turn waits for somebody',
   const server = await startChatServer((_, step) =>
     step === 0 ? [{ call: 'remove', input: { path: '/a' } }] : [{ text: 'Removed.' }],
   )
-  await ask(server, '/api/chat', { id: 't', messages: [said('u', 'Remove it.')] })
+  await postJson(server, '/api/chat', { id: 't', messages: [userMessage('u', 'Remove it.')] })
   const before = await idsIn(server)
   expect(before).toHaveLength(2)
-  const report = (await bring(server, [said('x', 'From elsewhere')])).answer
+  const report = (await importMessages(server, [userMessage('x', 'From elsewhere')])).answer
   expect(report.failed).toEqual([
     {
       where: expect.any(String) as string,
@@ -45,17 +49,17 @@ it('[AP8 OP5a] an import does not touch a thread whose turn waits for somebody',
   ])
   expect(await idsIn(server)).toEqual(before)
   // The same is said of one that is tried.
-  expect((await bring(server, [said('x', 'From elsewhere')], '?dryRun=1')).answer.failed).toEqual(
-    report.failed,
-  )
-  await ask(server, '/api/chat', { id: 't', messages: [said('v', 'Leave it.')] })
+  expect(
+    (await importMessages(server, [userMessage('x', 'From elsewhere')], '?dryRun=1')).answer.failed,
+  ).toEqual(report.failed)
+  await postJson(server, '/api/chat', { id: 't', messages: [userMessage('v', 'Leave it.')] })
   expect(await idsIn(server)).toHaveLength(4)
 })
 
 it('[IN5 IN6] an import under the id of a message that waits gives way to it', async () => {
   const server = await startChatServer(() => [{ text: 'Yes.' }])
   const { store } = server.holdfast
-  await ask(server, '/api/chat', { id: 't', messages: [said('u', 'Hello')] })
+  await postJson(server, '/api/chat', { id: 't', messages: [userMessage('u', 'Hello')] })
   const thread = await store.readThread('t')
   const input = { id: 'waits', mode: 'queue', parts: [{ type: 'text', text: 'Later' }] } as const
   const planned = planCommit({
@@ -70,7 +74,7 @@ it('[IN5 IN6] an import under the id of a message that waits gives way to it', a
   if ('kind' in planned) throw new Error(planned.kind)
   await store.commit([planned])
 
-  const report = (await bring(server, [said('waits', 'Imported')])).answer
+  const report = (await importMessages(server, [userMessage('waits', 'Imported')])).answer
   expect(report).toMatchObject({ messages: 1, failed: [] })
   expect(report.mended.map(({ what }) => what)).toEqual([
     expect.stringMatching(/^The message id "waits" was not kept: it became msg_/),
@@ -78,7 +82,7 @@ it('[IN5 IN6] an import under the id of a message that waits gives way to it', a
   await expect(
     server.holdfast.post('t', { id: 'waits', role: 'user', parts: [{ type: 'text', text: 'x' }] }),
   ).rejects.toMatchObject({ code: 'conflict' })
-  expect((await ask(server, '/api/threads/t/queue/release')).status).toBe(200)
+  expect((await postJson(server, '/api/threads/t/queue/release')).status).toBe(200)
   await server.holdfast.settled()
   const ids = await idsIn(server)
   expect(ids?.[3]).toBe('waits')

@@ -1,11 +1,15 @@
-import { createHoldfast, memory, type Store } from 'holdfast'
+import { type Clock, createHoldfast, memory, type Store } from 'holdfast'
 import { createHandler, type Handler, type HandlerOptions } from 'holdfast/server'
 import { expect, it, onTestFinished } from 'vitest'
+import { createScriptedClock, settled } from '../support/scripted-clock.ts'
 import { createSignal } from '../support/signal.ts'
-import { stallBody } from './stalled-body.ts'
+import { stallBody, toStreamedRequest } from './stalled-body.ts'
 
-function serve(store: Store, options: HandlerOptions = {}): Handler {
-  const holdfast = createHoldfast({ store, recoverEveryMs: 0 })
+function serve(
+  store: Store,
+  { clock, ...options }: HandlerOptions & { readonly clock?: Clock } = {},
+): Handler {
+  const holdfast = createHoldfast({ store, recoverEveryMs: 0, ...(clock && { clock }) })
   onTestFinished(() => holdfast.close())
   return createHandler(holdfast, {
     authenticate: (request) => ({ id: request.headers.get('x-owner') ?? '' }),
@@ -76,4 +80,109 @@ it('[OP7b] one person whose imports never end leaves as many places to others as
   }
   expect(await fill('eve')).toEqual({ open: 4, status: 429 })
   expect(await fill('ana')).toEqual({ open: 4, status: 429 })
+})
+
+/** A body of which more has arrived than one that need not wait has in all. */
+const openLarge = (handler: Handler, owner: string) =>
+  stallBody(handler, '/api/import', {
+    headers: { 'x-owner': owner },
+    begin: `[{"id":"m","role":"user","content":"${'€'.repeat(large / 3)}"}`,
+  })
+
+const isReadOn = async ({ pulls }: ReturnType<typeof openLarge>) => {
+  await settled()
+  return pulls() > 1
+}
+
+it('[OP7 OP7b] of large imports, two are read at once in a process and one of each owner, and nothing more of the others', async () => {
+  const handler = serve(memory())
+  const first = openLarge(handler, 'ana')
+  expect(await isReadOn(first)).toBe(true)
+  const second = openLarge(handler, 'ana')
+  expect(await isReadOn(second)).toBe(false)
+  const ben = openLarge(handler, 'ben')
+  expect(await isReadOn(ben)).toBe(true)
+  const cleo = openLarge(handler, 'cleo')
+  expect(await isReadOn(cleo)).toBe(false)
+  expect((await send(handler, 'cleo', 'cleo-1', 1_000)).status).toBe(200)
+
+  expect((await ben.abort()).status).toBe(400)
+  expect(await isReadOn(cleo)).toBe(true)
+  for (const body of [first, second, cleo]) {
+    const response = await body.end(']')
+    expect(await response.json()).toMatchObject({ messages: 1, failed: [] })
+  }
+})
+
+it('[OP7] a large import that does not arrive keeps its place until another owner has waited for it', async () => {
+  const clock = createScriptedClock()
+  const handler = serve(memory(), { clock })
+  const [ana, ben] = [openLarge(handler, 'ana'), openLarge(handler, 'ben')]
+  expect([await isReadOn(ana), await isReadOn(ben)]).toEqual([true, true])
+  await clock.advance(3_600_000)
+  const cleo = openLarge(handler, 'cleo')
+  expect(await isReadOn(cleo)).toBe(false)
+  await clock.advance(59_999)
+  expect(await isReadOn(cleo)).toBe(false)
+  await clock.advance(1)
+  const refused = await ana.response
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5'])
+  expect(await refused.json()).toMatchObject({ error: { code: 'too-many' } })
+  expect(await isReadOn(cleo)).toBe(true)
+  for (const body of [ben, cleo]) expect((await body.end(']')).status).toBe(200)
+})
+
+it('[OP7] a large import that waits in vain is refused, and one whose client leaves waits no longer', async () => {
+  const clock = createScriptedClock()
+  const handler = serve(memory(), { clock, limits: { jobsPerOwner: 2 } })
+  const first = openLarge(handler, 'ana')
+  expect(await isReadOn(first)).toBe(true)
+  const second = openLarge(handler, 'ana')
+  await settled()
+  expect((await send(handler, 'ana', 'ana-1', 1_000)).status).toBe(429)
+  // Their own first import does not give way to it.
+  await clock.advance(239_999)
+  const outcome = Promise.race([second.response, settled().then(() => 'waits')])
+  expect(await outcome).toBe('waits')
+  await clock.advance(1)
+  expect((await second.response).status).toBe(429)
+
+  const client = new AbortController()
+  const third = handler(
+    toStreamedRequest('/api/import', 'POST', { 'x-owner': 'ana' }, endless(), client.signal),
+  )
+  await settled()
+  client.abort()
+  expect((await third).ok).toBe(false)
+  expect((await first.end(']')).status).toBe(200)
+  expect((await send(handler, 'ana', 'ana-2', large)).status).toBe(200)
+})
+
+/** White space, of which there is always more. */
+const endless = () =>
+  new ReadableStream<Uint8Array>({
+    pull: (controller) => controller.enqueue(new Uint8Array(65_536).fill(0x20)),
+  })
+
+it('[OP7] an import that arrives two bytes at a time, none of them a whole character, is imported', async () => {
+  const handler = serve(memory())
+  const content = '🙂'.repeat(40_000)
+  const bytes = new TextEncoder().encode(` ${JSON.stringify([{ role: 'user', content }])}`)
+  let at = 0
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (at >= bytes.length) controller.close()
+      else controller.enqueue(bytes.slice(at, (at += 2)))
+    },
+  })
+  const response = await handler(
+    toStreamedRequest('/api/import?thread=an-emoji-thread', 'POST', { 'x-owner': 'ana' }, body),
+  )
+  expect(await response.json()).toMatchObject({ messages: 1, failed: [] })
+  const stored = await handler(
+    new Request(`http://localhost/api/threads/an-emoji-thread/messages`, {
+      headers: { 'x-owner': 'ana' },
+    }),
+  )
+  expect((await stored.text()).includes(content)).toBe(true)
 })

@@ -23,7 +23,7 @@ const post = async (server: ChatServer, path: string, body: unknown) => {
   return { status: response.status, text, body: isJson ? (JSON.parse(text) as unknown) : null }
 }
 
-const say = (server: ChatServer, id: string, text: string) =>
+const sendMessage = (server: ChatServer, id: string, text: string) =>
   post(server, '/api/chat', {
     id: 't',
     messages: [{ id, role: 'user', parts: [{ type: 'text', text }] }],
@@ -47,7 +47,7 @@ async function waiting(): Promise<{ server: ChatServer; message: Message }> {
       ? [{ call: 'ask', input: { question: 'ok?' } }]
       : [{ text: 'Fine.' }],
   )
-  await say(server, 'u1', 'ask')
+  await sendMessage(server, 'u1', 'ask')
   return { server, message: await readLast(server) }
 }
 
@@ -81,7 +81,7 @@ describe('the result of a tool that the client runs', () => {
 
   it('[CL2a] after a newer message gets 409', async () => {
     const { server, message } = await waiting()
-    await say(server, 'u2', 'never mind')
+    await sendMessage(server, 'u2', 'never mind')
     const late = await answer(server, withOutput(message, result))
     expect(late.body).toMatchObject({ error: { code: 'already-ended', state: 'interrupted' } })
   })

@@ -101,7 +101,7 @@ it('[OP7] a response that the host has answered in its place gives its slot back
   }
 })
 
-it('[FL1] the head of a file is told although its store cannot close what it began', async () => {
+it('[FL1] the head of a file is returned although its store cannot close what it began', async () => {
   const { url, paths } = await startWithFile((files) => ({
     ...files,
     async read() {

@@ -146,7 +146,7 @@ describe('limits', () => {
     })
     if ('kind' in planned) throw new Error(planned.kind)
     await holdfast.store.commit([planned])
-    const ask = (method: string, path: string, body: object) =>
+    const sendRequest = (method: string, path: string, body: object) =>
       fetch(url + path, {
         method,
         headers: { 'content-type': 'application/json' },
@@ -163,7 +163,7 @@ describe('limits', () => {
       ['POST', '/api/threads/a/decisions', { decisions: [{ callId: 'c', ...decision }] }],
       ['POST', '/api/chat', { id: 'a', messages: [answer] }],
     ] as const) {
-      expect([path, ...(await codeOf(await ask(method, path, body)))]).toEqual([
+      expect([path, ...(await codeOf(await sendRequest(method, path, body)))]).toEqual([
         ...[path, 413, 'too-large'],
       ])
     }

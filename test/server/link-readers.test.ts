@@ -24,7 +24,7 @@ function start(limits: Partial<Limits>) {
   return { holdfast, handler, share }
 }
 
-const ask = (handler: Handler, path: string, owner?: string) => {
+const sendRequest = (handler: Handler, path: string, owner?: string) => {
   const headers: HeadersInit = owner === undefined ? {} : { 'x-owner': owner }
   return handler(new Request(`http://localhost${path}`, { headers }))
 }
@@ -41,18 +41,18 @@ it('[OP7a FK5] the readers of all links of one person have one limit, and nobody
   const { handler, share } = start({ unreadBytesPerOwner: 80_000 })
   const [first, second] = [await share('eve', 'eve-1'), await share('eve', 'eve-2')]
   const other = await share('ana', 'ana-1')
-  const reader = await leaveUnread(await ask(handler, `/api/shares/${first}/messages`))
+  const reader = await leaveUnread(await sendRequest(handler, `/api/shares/${first}/messages`))
   for (const id of [first, second]) {
     for (const path of ['messages', 'tool-calls/none']) {
-      const refused = await ask(handler, `/api/shares/${id}/${path}`)
+      const refused = await sendRequest(handler, `/api/shares/${id}/${path}`)
       expect([path, refused.status]).toEqual([path, 429])
     }
   }
   // What a link shows is not its owner's to read.
-  expect((await ask(handler, '/api/threads/eve-1/messages', 'eve')).status).toBe(200)
-  expect((await ask(handler, `/api/shares/${other}/messages`)).status).toBe(200)
+  expect((await sendRequest(handler, '/api/threads/eve-1/messages', 'eve')).status).toBe(200)
+  expect((await sendRequest(handler, `/api/shares/${other}/messages`)).status).toBe(200)
   await reader.cancel()
-  expect((await ask(handler, `/api/shares/${second}/messages`)).status).toBe(200)
+  expect((await sendRequest(handler, `/api/shares/${second}/messages`)).status).toBe(200)
 })
 
 it('[OP7a FK5] so do those who fetch files', async () => {
@@ -63,19 +63,19 @@ it('[OP7a FK5] so do those who fetch files', async () => {
   const first = await share('eve', 'eve-1', `/api/files/${own.id}`)
   const second = await share('eve', 'eve-2', `/api/files/${own.id}`)
   const other = await share('ana', 'ana-1', `/api/files/${others.id}`)
-  const open = await ask(handler, `/api/shares/${first}/files/${own.id}`)
+  const open = await sendRequest(handler, `/api/shares/${first}/files/${own.id}`)
   expect(open.status).toBe(200)
-  expect((await ask(handler, `/api/shares/${second}/files/${own.id}`)).status).toBe(429)
-  expect((await ask(handler, `/api/shares/${other}/files/${others.id}`)).status).toBe(200)
+  expect((await sendRequest(handler, `/api/shares/${second}/files/${own.id}`)).status).toBe(429)
+  expect((await sendRequest(handler, `/api/shares/${other}/files/${others.id}`)).status).toBe(200)
   expect(await open.text()).toBe('words')
-  expect((await ask(handler, `/api/shares/${second}/files/${own.id}`)).status).toBe(200)
+  expect((await sendRequest(handler, `/api/shares/${second}/files/${own.id}`)).status).toBe(200)
 })
 
 it('[OP7a] those who fill the process are refused, and whoever reads what they get is not', async () => {
   const { handler, share } = start({ unreadBytes: 80_000 })
   const [eves, bens] = [await share('eve', 'eve-1'), await share('ben', 'ben-1')]
-  const filling = await leaveUnread(await ask(handler, `/api/shares/${eves}/messages`))
-  const refused = await ask(handler, `/api/shares/${eves}/messages`)
+  const filling = await leaveUnread(await sendRequest(handler, `/api/shares/${eves}/messages`))
+  const refused = await sendRequest(handler, `/api/shares/${eves}/messages`)
   expect(refused.status).toBe(429)
   expect(await refused.json()).toMatchObject({
     error: { message: 'This server has too many unread response bytes.' },
@@ -86,15 +86,15 @@ it('[OP7a] those who fill the process are refused, and whoever reads what they g
       ['/api/threads/ben-1/messages', 'ben'],
       ['/api/chat/none/stream', 'ben'],
     ] as const) {
-      const response = await ask(handler, path, owner)
+      const response = await sendRequest(handler, path, owner)
       expect([path, response.ok]).toEqual([path, true])
       await response.text()
     }
   }
   // One response, and no other before it is read.
-  const reader = await leaveUnread(await ask(handler, '/api/threads/ben-1/messages', 'ben'))
-  expect((await ask(handler, '/api/threads/ben-1/messages', 'ben')).status).toBe(429)
+  const reader = await leaveUnread(await sendRequest(handler, '/api/threads/ben-1/messages', 'ben'))
+  expect((await sendRequest(handler, '/api/threads/ben-1/messages', 'ben')).status).toBe(429)
   await reader.cancel()
-  expect((await ask(handler, '/api/threads/ben-1/messages', 'ben')).status).toBe(200)
+  expect((await sendRequest(handler, '/api/threads/ben-1/messages', 'ben')).status).toBe(200)
   await filling.cancel()
 })

@@ -81,7 +81,7 @@ describe('a handler that', () => {
     expect(logged).toEqual([fault])
   })
 
-  it('[HT1] is told to the standard error where nobody else is to be told', async () => {
+  it('[HT1] is written to the standard error where nobody else is to be notified', async () => {
     const written = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     onTestFinished(() => written.mockRestore())
     const broken = new Error('the log is broken')

@@ -5,7 +5,7 @@ import { createHoldfast, memory } from 'holdfast'
 import { createHandler, listen, toNodeListener } from 'holdfast/server'
 import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { askAt } from '../support/ask-at.ts'
+import { requestAt } from '../support/request-at.ts'
 
 const holdfast = createHoldfast({
   store: memory(),
@@ -30,7 +30,7 @@ describe('without authentication', () => {
     for (const name of ['127.0.0.1', 'localhost', 'LocalHost', 'chat.localhost', '[::1]']) {
       const host = `${name}:${port}`
       const origin = `http://${host.toLowerCase()}`
-      const { status } = await askAt(port, '127.0.0.1', { headers: { host, origin } })
+      const { status } = await requestAt(port, '127.0.0.1', { headers: { host, origin } })
       expect({ name, status }).toEqual({ name, status: 200 })
     }
   })
@@ -39,7 +39,7 @@ describe('without authentication', () => {
     const port = await serve('127.0.0.1')
     for (const host of ['evil.example', `evil.example:${port}`, 'localhost.evil.example']) {
       const headers = { host, origin: `http://${host}` }
-      const { status, text } = await askAt(port, '127.0.0.1', { headers })
+      const { status, text } = await requestAt(port, '127.0.0.1', { headers })
       expect({ status, text }).toMatchObject({ status: 403 })
       expect(text).toContain('foreign-host')
     }
@@ -51,18 +51,18 @@ describe('without authentication', () => {
     async () => {
       const port = await serve('0.0.0.0')
       const headers = { host: 'localhost' }
-      const { status, text } = await askAt(port, elsewhere ?? '', { headers })
+      const { status, text } = await requestAt(port, elsewhere ?? '', { headers })
       expect(status).toBe(403)
       expect(text).toContain('no-authentication')
       expect(text).toContain('`authenticate`')
-      expect((await askAt(port, '127.0.0.1', { headers })).status).toBe(200)
+      expect((await requestAt(port, '127.0.0.1', { headers })).status).toBe(200)
     },
   )
 
   it('[HT4] refuses what a proxy on this machine lets in from elsewhere', async () => {
     const port = await serve('127.0.0.1')
     const headers = { host: 'localhost', 'x-forwarded-for': '203.0.113.9' }
-    expect((await askAt(port, '127.0.0.1', { headers })).text).toContain('no-authentication')
+    expect((await requestAt(port, '127.0.0.1', { headers })).text).toContain('no-authentication')
   })
 })
 
@@ -94,15 +94,15 @@ describe('in a framework on Node’s own server', () => {
 
   it('[HT1] is mounted under a path, and reads the body itself', async () => {
     const port = await start(false)
-    const { status, text } = await askAt(port, '127.0.0.1', { headers: json, body: '{}' })
+    const { status, text } = await requestAt(port, '127.0.0.1', { headers: json, body: '{}' })
     expect([status, JSON.parse(text)]).toMatchObject([201, { title: '' }])
   })
 
   it('[HT1] says so, instead of waiting for ever, where the body was read before it', async () => {
     const port = await start(true)
-    const { status, text } = await askAt(port, '127.0.0.1', { headers: json, body: '{}' })
+    const { status, text } = await requestAt(port, '127.0.0.1', { headers: json, body: '{}' })
     expect(status).toBe(500)
     expect(text).toContain('internal')
-    expect((await askAt(port, '127.0.0.1')).status).toBe(200)
+    expect((await requestAt(port, '127.0.0.1')).status).toBe(200)
   })
 })

@@ -81,7 +81,7 @@ describe('several servers on one PostgreSQL', () => {
   })
 })
 
-describe('a server that is told to go', () => {
+describe('a server that is asked to stop', () => {
   it('[CR5 RS7] breaks its streams, and another carries its turns on; nothing is lost', async () => {
     const database = await createDatabase(inject('postgresUrl'))
     const db = database.url

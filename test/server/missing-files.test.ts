@@ -1,6 +1,12 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { APICallError, type LanguageModel, tool, UnsupportedFunctionalityError } from 'ai'
+import {
+  APICallError,
+  type LanguageModel,
+  StreamProviderError,
+  tool,
+  UnsupportedFunctionalityError,
+} from 'ai'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { type ChatServer, startChatServer } from './chat-server.ts'
@@ -17,7 +23,7 @@ async function fileServer(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/photo.png`
 }
 
-async function say({ url }: ChatServer, id: string, file?: string): Promise<string> {
+async function sendMessage({ url }: ChatServer, id: string, file?: string): Promise<string> {
   const parts = [
     { type: 'text', text: `This is ${id}.` },
     ...(file === undefined
@@ -32,8 +38,14 @@ async function say({ url }: ChatServer, id: string, file?: string): Promise<stri
   return response.text()
 }
 
-/** A provider that fetches images itself, and throws what `refuses` returns for a prompt; `asked` has the prompts. */
-function refusing(refuses: (sent: string) => Error | undefined) {
+/**
+ * A provider that fetches images itself, and throws what `refuses` returns for a prompt, or has it in its stream; `asked` has
+ * the prompts.
+ */
+function refusing(
+  refuses: (sent: string) => Error | undefined,
+  where: 'thrown' | 'in its stream' = 'thrown',
+) {
   const asked: string[] = []
   const wrapModel = (model: LanguageModel): LanguageModel => {
     if (typeof model === 'string' || model.specificationVersion !== 'v4') throw new Error('not v4')
@@ -44,8 +56,16 @@ function refusing(refuses: (sent: string) => Error | undefined) {
         const sent = JSON.stringify(options.prompt)
         asked.push(sent)
         const error = refuses(sent)
-        if (error !== undefined) throw error
-        return model.doStream(options)
+        if (error === undefined) return model.doStream(options)
+        if (where === 'thrown') throw error
+        const stream = new ReadableStream({
+          start(controller) {
+            controller.enqueue({ type: 'stream-start', warnings: [] })
+            controller.enqueue({ type: 'error', error })
+            controller.close()
+          },
+        })
+        return Promise.resolve({ stream })
       },
     }
   }
@@ -89,8 +109,8 @@ describe('a file that cannot be had', () => {
     '[ST3b] %s is words for the model, in its own turn and in every later one',
     async (_, file) => {
       const server = await startChatServer(() => [{ text: 'Fine.' }], { modelRetries: 0 })
-      expect(await say(server, 'u1', await file())).toContain('Fine.')
-      expect(await say(server, 'u2')).toContain('Fine.')
+      expect(await sendMessage(server, 'u1', await file())).toContain('Fine.')
+      expect(await sendMessage(server, 'u2')).toContain('Fine.')
       for (const { prompt } of server.calls) {
         const told = JSON.stringify(prompt)
         expect(told).toMatch(/photo\.png.{0,40}(could not be loaded|cannot be read)/)
@@ -123,8 +143,8 @@ describe('a file that cannot be had', () => {
         modelRetries: 0,
         wrapModel,
       })
-      expect(await say(server, 'u1', await file(server))).toContain('Fine.')
-      expect(await say(server, 'u2')).toContain('Fine.')
+      expect(await sendMessage(server, 'u1', await file(server))).toContain('Fine.')
+      expect(await sendMessage(server, 'u2')).toContain('Fine.')
       expect(asked).toHaveLength(4)
       for (const sent of [asked[1], asked[3]]) {
         expect(sent).toContain('[photo.png (image/png) cannot be shown to this model]')
@@ -133,33 +153,55 @@ describe('a file that cannot be had', () => {
     })
   })
 
+  it.each([
+    refusal(400, 'Could not process image'),
+    new StreamProviderError({ message: 'Could not process image', statusCode: 400 }),
+    new StreamProviderError({ message: 'No.', type: 'invalid_request_error' }),
+    new StreamProviderError({ message: 'No.', code: 'invalid_image_format' }),
+  ])('[ST3b] and refused within the stream (%o) is words for the model as well', async (error) => {
+    const { asked, wrapModel } = refusing(
+      (sent) => (hasFile(sent) ? error : undefined),
+      'in its stream',
+    )
+    const server = await startChatServer(() => [{ text: 'Fine.' }], { modelRetries: 0, wrapModel })
+    expect(await sendMessage(server, 'u1', 'https://example.com/photo.png')).toContain('Fine.')
+    expect(await sendMessage(server, 'u2')).toContain('Fine.')
+    expect(asked.map(hasFile)).toEqual([true, false, true, false])
+    expect(asked[3]).toContain('[photo.png (image/png) cannot be shown to this model]')
+  })
+
   it('[ST3b] and is named by the provider is words, and the others are sent', async () => {
     const bad = 'https://example.com/bad.png'
     const { asked, wrapModel } = refusing((sent) =>
       sent.includes(bad) ? refusal(400, `Cannot use ${bad}.`) : undefined,
     )
     const server = await startChatServer(() => [{ text: 'Fine.' }], { modelRetries: 0, wrapModel })
-    await say(server, 'u1', bad)
-    expect(await say(server, 'u2', 'https://example.com/good.png')).toContain('Fine.')
+    await sendMessage(server, 'u1', bad)
+    expect(await sendMessage(server, 'u2', 'https://example.com/good.png')).toContain('Fine.')
     expect(asked).toHaveLength(4)
     expect(asked.at(-1)).toContain('good.png')
     expect(asked.at(-1)).not.toContain('bad.png')
   })
 
-  it('[ST3b ST2] a refusal that no file is to blame for is told after one more attempt', async () => {
-    const { asked, wrapModel } = refusing((sent) =>
-      refusal(400, hasFile(sent) ? 'max_tokens is too large' : 'and without files as well'),
-    )
-    const server = await startChatServer(() => [], {
-      retryDelayMs: 1,
-      errorText: (_, { message }) => message,
-      wrapModel,
-    })
-    const said = await say(server, 'u1', 'https://example.com/photo.png')
-    expect(said).toContain('max_tokens is too large')
-    expect(said).not.toContain('without files')
-    expect(asked).toHaveLength(2)
-  })
+  it.each(['thrown', 'in its stream'] as const)(
+    '[ST3b ST2] a refusal (%s) that no file is to blame for is returned after one more attempt',
+    async (where) => {
+      const { asked, wrapModel } = refusing(
+        (sent) =>
+          refusal(400, hasFile(sent) ? 'max_tokens is too large' : 'and without files as well'),
+        where,
+      )
+      const server = await startChatServer(() => [], {
+        retryDelayMs: 1,
+        errorText: (_, { message }) => message,
+        wrapModel,
+      })
+      const said = await sendMessage(server, 'u1', 'https://example.com/photo.png')
+      expect(said).toContain('max_tokens is too large')
+      expect(said).not.toContain('without files')
+      expect(asked).toHaveLength(2)
+    },
+  )
 
   it('[ST3b AG5] a model that is tried next is sent the files that were not to blame', async () => {
     const gone = refusing(() => refusal(404, 'There is no such model.'))
@@ -169,7 +211,7 @@ describe('a file that cannot be had', () => {
       wrapModel: (model) => [gone.wrapModel(model), next.wrapModel(model)] as never,
     })
     const photo = 'https://example.com/photo.png'
-    expect(await say(server, 'u1', photo)).toContain('Fine.')
+    expect(await sendMessage(server, 'u1', photo)).toContain('Fine.')
     expect(gone.asked).toHaveLength(2)
     expect(next.asked).toEqual([expect.stringContaining(photo)])
   })
@@ -199,7 +241,7 @@ describe('a file that cannot be had', () => {
       (_text, step) => (step === 0 ? [{ call: 'look', input: {} }] : [{ text: 'Fine.' }]),
       { tools: { look }, modelRetries: 0, wrapModel },
     )
-    expect(await say(server, 'u1')).toContain('Fine.')
+    expect(await sendMessage(server, 'u1')).toContain('Fine.')
     expect(asked).toHaveLength(3)
     expect(asked.at(-1)).toContain('cannot be shown to this model]')
   })
@@ -220,7 +262,7 @@ describe('a file that cannot be had', () => {
       (_text, step) => (step === 0 ? [{ call: 'look', input: {} }] : [{ text: 'Fine.' }]),
       { tools: { look }, modelRetries: 0 },
     )
-    expect(await say(server, 'u1')).toContain('Fine.')
+    expect(await sendMessage(server, 'u1')).toContain('Fine.')
     expect(JSON.stringify(server.calls.at(-1)?.prompt)).toContain('could not be loaded')
   })
 })

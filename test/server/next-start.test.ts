@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
-import { type Asked, askAt } from '../support/ask-at.ts'
+import { type RequestAtOptions, requestAt } from '../support/request-at.ts'
 import { createUserProject, type UserProject } from '../support/user-project.ts'
 
 /** The example in a real `next start`, with the package as it is published, asked under names of every kind. */
@@ -71,8 +71,8 @@ afterAll(() => {
   project.remove()
 })
 
-const ask = (headers: Readonly<Record<string, string>>, more: Asked = {}) =>
-  askAt(port, '127.0.0.1', { ...more, headers: { 'x-demo-user': 'ada', ...headers } })
+const sendRequest = (headers: Readonly<Record<string, string>>, more: RequestAtOptions = {}) =>
+  requestAt(port, '127.0.0.1', { ...more, headers: { 'x-demo-user': 'ada', ...headers } })
 
 describe('next start', () => {
   it.each([
@@ -82,20 +82,20 @@ describe('next start', () => {
     ['a name of this machine', 'chat.localhost:3000', 'http://chat.localhost:3000'],
     ['an address', '192.168.1.7:3000', 'http://192.168.1.7:3000'],
   ])('[HT4] answers the app’s own pages under %s', async (_, host, origin) => {
-    expect(await ask({ host, origin })).toMatchObject({ status: 200 })
+    expect(await sendRequest({ host, origin })).toMatchObject({ status: 200 })
     const body = JSON.stringify({ title: host })
     const json = { 'content-type': 'application/json' }
-    expect((await ask({ host, origin, ...json }, { body })).status).toBe(201)
+    expect((await sendRequest({ host, origin, ...json }, { body })).status).toBe(201)
   })
 
   it('[HT4] refuses pages of others, and says how to let them in', async () => {
     const host = 'app.example.test'
     for (const origin of ['http://evil.example', `http://localhost:${port}`, 'null']) {
-      const { status, text } = await ask({ host, origin })
+      const { status, text } = await sendRequest({ host, origin })
       expect(status).toBe(403)
       expect(text).toContain('foreign-origin')
     }
-    const { text } = await ask({ host, origin: 'http://evil.example' })
+    const { text } = await sendRequest({ host, origin: 'http://evil.example' })
     expect(text).toContain('http://evil.example')
     expect(text).toContain('http://app.example.test')
     expect(text).toContain('allowedOrigins')
@@ -103,20 +103,20 @@ describe('next start', () => {
 
   it('[HT4] lets nobody in without authentication, whatever name they say', async () => {
     for (const host of [`localhost:${port}`, '127.0.0.1', 'app.example.test']) {
-      const open = await ask({ host }, { path: '/open/api/threads' })
+      const open = await sendRequest({ host }, { path: '/open/api/threads' })
       expect(open.status).toBe(403)
       expect(open.text).toContain('`authenticate`')
     }
     const forged = { host: 'localhost', 'x-forwarded-for': '127.0.0.1' }
-    expect((await ask(forged, { path: '/open/api/threads' })).status).toBe(403)
+    expect((await sendRequest(forged, { path: '/open/api/threads' })).status).toBe(403)
   })
 
   it('[HT4] serves this machine where the app vouches for it, and no other name', async () => {
     const path = '/local/api/threads'
-    expect((await ask({ host: `localhost:${port}` }, { path })).status).toBe(200)
-    expect((await ask({ host: 'evil.example' }, { path })).status).toBe(403)
+    expect((await sendRequest({ host: `localhost:${port}` }, { path })).status).toBe(200)
+    expect((await sendRequest({ host: 'evil.example' }, { path })).status).toBe(403)
     const elsewhere = { host: 'localhost', 'x-forwarded-for': '203.0.113.9' }
-    expect((await ask(elsewhere, { path })).status).toBe(403)
+    expect((await sendRequest(elsewhere, { path })).status).toBe(403)
   })
 
   it('[RS3] streams an answer with its tool, and shows it again', async () => {
@@ -127,21 +127,21 @@ describe('next start', () => {
       origin: 'https://app.example.test',
       'content-type': 'application/json',
     }
-    const { status, text } = await ask(headers, { path: '/api/chat', body })
+    const { status, text } = await sendRequest(headers, { path: '/api/chat', body })
     expect(status).toBe(200)
     expect(text).toContain('"tool-output-available"')
     expect(text.trim().endsWith('data: [DONE]')).toBe(true)
-    const page = await ask(headers, { path: '/api/threads/a-thread-of-ours/messages' })
+    const page = await sendRequest(headers, { path: '/api/threads/a-thread-of-ours/messages' })
     expect(page.text).toContain('"output-available"')
-    expect((await ask({ 'x-demo-user': 'bob' }, { path: '/api/threads' })).text).not.toContain(
-      'a-thread-of-ours',
-    )
+    expect(
+      (await sendRequest({ 'x-demo-user': 'bob' }, { path: '/api/threads' })).text,
+    ).not.toContain('a-thread-of-ours')
   })
 
   it('[HT1] says its version, and that it is ready, to everybody', async () => {
-    const health = await askAt(port, '127.0.0.1', { path: '/api/health' })
+    const health = await requestAt(port, '127.0.0.1', { path: '/api/health' })
     expect(JSON.parse(health.text)).toMatchObject({ status: 'ok', version: packageJson.version })
-    const ready = await askAt(port, '127.0.0.1', { path: '/api/ready' })
+    const ready = await requestAt(port, '127.0.0.1', { path: '/api/ready' })
     expect(JSON.parse(ready.text)).toEqual({ status: 'ready' })
   })
 })

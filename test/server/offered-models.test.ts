@@ -84,9 +84,9 @@ const textOf = ({ steps }: Turn) =>
   steps.flatMap(({ parts }) => parts).find((part) => part.type === 'text')
 
 describe('models that are offered', () => {
-  it('[AG2a] are told with what they can do, never as what they are, and with what can be chosen', async () => {
+  it('[AG2a] are listed with what they can do, never as what they are, and with what can be chosen', async () => {
     const { get, holdfast } = openChat()
-    const told = {
+    const described = {
       models: [
         { id: 'fast', label: 'Fast' },
         {
@@ -103,8 +103,8 @@ describe('models that are offered', () => {
       },
     }
     const asked = { person: 'ann', sharing: false }
-    expect(await get('agent')).toEqual({ status: 200, body: { ...told, ...asked } })
-    expect(await holdfast.describeAgent({ ownerId: 'ann' })).toEqual(told)
+    expect(await get('agent')).toEqual({ status: 200, body: { ...described, ...asked } })
+    expect(await holdfast.describeAgent({ ownerId: 'ann' })).toEqual(described)
     const none = openChat({ model: fast.model })
     expect((await none.get('agent')).body).toEqual({
       models: [],
@@ -113,7 +113,7 @@ describe('models that are offered', () => {
     })
   })
 
-  it('[AG2a] the schema of choices is told as JSON Schema; one that cannot be written as such says nothing', async () => {
+  it('[AG2a] the schema of choices is returned as JSON Schema; one that cannot be written as such says nothing', async () => {
     const choices = z.object({ model: z.string().default('best'), web: z.boolean().optional() })
     const { get } = openChat({ models: [fast, best], choices })
     expect((await get('agent')).body).toMatchObject({

@@ -5,7 +5,12 @@ import { describe, expect, it } from 'vitest'
 import type { NewEvent } from '../../src/core/event.ts'
 import { parseMessageId, parseOwnerId, parseThreadId } from '../../src/core/ids.ts'
 import { appendEvents } from '../../src/testing/store-rules/append-events.ts'
-import { ended, say, started, turnWithCalls } from '../../src/testing/store-rules/thread-script.ts'
+import {
+  ended,
+  messageAdded,
+  started,
+  turnWithCalls,
+} from '../../src/testing/store-rules/thread-script.ts'
 
 interface Row {
   readonly id: string
@@ -40,14 +45,14 @@ async function open(events: readonly NewEvent[] = []) {
     }
   }
   await append(events)
-  const ask = (query: string) =>
+  const requestPage = (query: string) =>
     handler(new Request(`http://localhost/api/threads/${threadId}/messages?${query}`))
   const get = async <Page>(query: string): Promise<Page> => {
-    const response = await ask(query)
+    const response = await requestPage(query)
     expect([query, response.status]).toEqual([query, 200])
     return (await response.json()) as Page
   }
-  return { append, ask, get }
+  return { append, requestPage, get }
 }
 type OpenedThread = Awaited<ReturnType<typeof open>>
 
@@ -152,7 +157,7 @@ describe('the older query', () => {
   })
 
   it('[FD8 PG1] keeps a call and its results together, and else gives what was asked for', async () => {
-    const events = [say('Look'), ...turnWithCalls(30, parseMessageId('many'))]
+    const events = [messageAdded('Look'), ...turnWithCalls(30, parseMessageId('many'))]
     const thread = await open(events)
     const sizes = async (query: string) => (await walk(thread, query)).map(({ length }) => length)
     expect(await sizes('page_size=5')).toEqual([31, 1])
@@ -167,9 +172,9 @@ describe('the older query', () => {
     const turns = Array.from({ length: 260 }, (_, index) => parseMessageId(`turn-${index}`))
     const thread = await open()
     await thread.append([
-      say('Hi', parseMessageId('first')),
+      messageAdded('Hi', parseMessageId('first')),
       ...turns.flatMap((id) => [started(id), ended(id)]),
-      say('Hi', parseMessageId('last')),
+      messageAdded('Hi', parseMessageId('last')),
     ])
     for (const query of [
       'page_size=1',
@@ -220,7 +225,7 @@ describe('the older query', () => {
       'page_size=1&cursor=zzz': /malformed/,
     }
     for (const [query, words] of Object.entries(bad)) {
-      const response = await thread.ask(query)
+      const response = await thread.requestPage(query)
       const { error } = (await response.json()) as { error: { message: string } }
       const refusal = [query, 400, expect.stringMatching(words)]
       expect([query, response.status, error.message]).toEqual(refusal)
@@ -231,7 +236,7 @@ describe('the older query', () => {
     const thread = await open(ledgerOf(7_000))
     const { next_cursor } = await thread.get<OlderPage>('page_size=1&entity=USER,TOOL')
     const cursor = `cursor=${encodeURIComponent(next_cursor ?? '')}`
-    const status = async (query: string) => (await thread.ask(`${query}&${cursor}`)).status
+    const status = async (query: string) => (await thread.requestPage(`${query}&${cursor}`)).status
     expect(await status('page_size=3&entity=TOOL,USER')).toBe(200)
     expect(await status('page_size=1&entity=USER')).toBe(400)
     expect(await status('page_size=1')).toBe(400)

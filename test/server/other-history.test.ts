@@ -54,7 +54,7 @@ function openPlace() {
       copyFileSync(`${file}.copy`, file)
       start()
     },
-    async say(text: string, id = thread) {
+    async sendMessage(text: string, id = thread) {
       const message = { id: `m-${text}`, role: 'user', parts: [{ type: 'text', text }] }
       const response = await fetchIt('/api/chat', {
         method: 'POST',
@@ -113,21 +113,21 @@ interface Page {
 describe('a thread whose numbers go back', () => {
   it('[OP6] answers a place of a history that was lost by a restore as such, however far it has grown', async () => {
     const place = openPlace()
-    await place.say('one')
+    await place.sendMessage('one')
     const kept = [...(await place.ids()), (await place.page()).place]
     await place.backUp()
-    await place.say('two')
-    await place.say('three')
+    await place.sendMessage('two')
+    await place.sendMessage('three')
     const lost = [
       ...(await place.ids()).filter((id) => !kept.includes(id)),
       (await place.page()).place,
     ]
     const { nextCursor } = await place.page('limit=1')
     await place.restore()
-    await place.say('four')
+    await place.sendMessage('four')
     expect(lost.length).toBeGreaterThan(2)
     for (const id of lost) expect(await place.follow(id)).toBe('409 other-history')
-    for (const text of ['five', 'six', 'seven']) await place.say(text)
+    for (const text of ['five', 'six', 'seven']) await place.sendMessage(text)
     for (const id of lost) expect(await place.follow(id, true)).toBe('409 other-history')
     for (const id of kept) expect(await place.follow(id)).toBe('ok')
     expect(await place.page(`cursor=${nextCursor}`)).toMatchObject({
@@ -142,7 +142,7 @@ describe('a thread whose numbers go back', () => {
 
   it('[OP6] answers the place of a lost event that is about no message as such', async () => {
     const place = openPlace()
-    await place.say('one')
+    await place.sendMessage('one')
     await place.backUp()
     const changes = [{ title: 'Lost' }, { pinned: true }, { archived: true }, { title: 'Lost too' }]
     const kept = await place.ids()
@@ -150,21 +150,21 @@ describe('a thread whose numbers go back', () => {
     const lost = (await place.ids()).filter((id) => !kept.includes(id))
     expect(lost.filter((id) => /^\d+-[0-9a-z]+-[0-9a-z]+-$/.test(id))).toHaveLength(4)
     for (const id of lost) expect(await place.follow(id, true)).toBe('ok')
-    await place.say('two')
+    await place.sendMessage('two')
     for (const id of lost) expect(await place.follow(id, true)).toBe('ok')
     await place.restore()
-    for (const text of ['three', 'four']) await place.say(text)
+    for (const text of ['three', 'four']) await place.sendMessage(text)
     for (const id of lost) expect(await place.follow(id, true)).toBe('409 other-history')
   })
 
   it('[OP6] answers a place and a cursor of a thread that was made anew under its id as such', async () => {
     const place = openPlace()
-    await place.say('one')
-    await place.say('two')
+    await place.sendMessage('one')
+    await place.sendMessage('two')
     const ids = [...(await place.ids()), (await place.page()).place]
     const { nextCursor } = await place.page('limit=1')
     await place.fetch(`/api/threads/${thread}`, { method: 'DELETE' })
-    for (const text of ['one', 'two', 'three']) await place.say(text)
+    for (const text of ['one', 'two', 'three']) await place.sendMessage(text)
     for (const id of ids) expect(await place.follow(id)).toBe('409 other-history')
     expect(await place.page(`limit=1&cursor=${nextCursor}`)).toMatchObject({ status: 409 })
     for (const id of await place.ids()) expect(await place.follow(id)).toBe('ok')
@@ -174,18 +174,18 @@ describe('a thread whose numbers go back', () => {
 
   it('[OP6] is shown as it is stored by a client that comes back late', async () => {
     const place = openPlace()
-    await place.say('one')
+    await place.sendMessage('one')
     await place.backUp()
-    await place.say('two')
+    await place.sendMessage('two')
     const client = createThreadClient({ threadId: thread, fetch: place.fetch, pageSize: 200 })
     let leave = client.subscribe(() => {})
     await shows(client, ['one', 'two'])
     leave()
     await place.restore()
-    for (const text of ['three', 'four', 'five']) await place.say(text)
+    for (const text of ['three', 'four', 'five']) await place.sendMessage(text)
     leave = client.subscribe(() => {})
     await shows(client, ['one', 'three', 'four', 'five'])
-    await place.say('six')
+    await place.sendMessage('six')
     await shows(client, ['one', 'three', 'four', 'five', 'six'])
     expect(client.getSnapshot().connection.status).toBe('live')
     leave()
@@ -194,7 +194,7 @@ describe('a thread whose numbers go back', () => {
 
 /** Once it is all there, and everything has been answered. */
 async function shows(client: ThreadClient, texts: readonly string[]): Promise<void> {
-  const said = () =>
+  const readTexts = () =>
     client
       .getSnapshot()
       .messages.flatMap((message) =>
@@ -203,14 +203,14 @@ async function shows(client: ThreadClient, texts: readonly string[]): Promise<vo
           : [],
       )
   await new Promise<void>((resolve) => {
-    const look = () => {
+    const check = () => {
       const { isRunning, messages } = client.getSnapshot()
       if (isRunning || messages.length !== texts.length * 2) return
-      if (JSON.stringify(said()) !== JSON.stringify(texts)) return
+      if (JSON.stringify(readTexts()) !== JSON.stringify(texts)) return
       stop()
       resolve()
     }
-    const stop = client.subscribe(look)
-    look()
+    const stop = client.subscribe(check)
+    check()
   })
 }

@@ -18,7 +18,7 @@ const local: HandlerOptions = { localOnly: true }
 
 type Headers = Readonly<Record<string, string>>
 
-async function ask(
+async function sendRequest(
   options: HandlerOptions,
   headers: Headers,
   { method = 'GET', path = '/api/threads', base = 'http://localhost:3000' } = {},
@@ -146,7 +146,7 @@ describe('behind a framework that calls every request one to localhost', () => {
     async ({ options, headers, status, code }) => {
       for (const method of ['GET', 'DELETE']) {
         const path = method === 'GET' ? '/api/threads' : '/api/threads/none'
-        const answer = await ask(options, headers, { method, path })
+        const answer = await sendRequest(options, headers, { method, path })
         expect(answer.status).toBe(status === 200 && method === 'DELETE' ? 404 : status)
         if (code !== undefined) expect(answer.code).toBe(code)
       }
@@ -154,12 +154,12 @@ describe('behind a framework that calls every request one to localhost', () => {
   )
 
   it('[HT4] names both origins, and the option that lets the page in', async () => {
-    const { message } = await ask(known, at('app.example:3000', 'https://other.example'))
+    const { message } = await sendRequest(known, at('app.example:3000', 'https://other.example'))
     expect(message).toContain('https://other.example')
     expect(message).toContain('http://app.example:3000')
     expect(message).toContain('allowedOrigins')
     expect(message).not.toContain('trustProxy')
-    const behind = await ask(known, {
+    const behind = await sendRequest(known, {
       ...at('127.0.0.1:3000', 'https://app.example'),
       'x-forwarded-host': 'app.example',
     })
@@ -169,23 +169,23 @@ describe('behind a framework that calls every request one to localhost', () => {
   it.each([{ host: 'localhost:3000' }, { host: 'app.example' }, {}])(
     '[HT4] says which option is missing to %o where nobody authenticates',
     async (headers) => {
-      const { message } = await ask({}, headers)
+      const { message } = await sendRequest({}, headers)
       expect(message).toContain('`authenticate`')
     },
   )
 
   it('[HT4] answers a probe there, which learns nothing', async () => {
     for (const path of ['/api/ready', '/api/health']) {
-      expect((await ask({}, { host: 'localhost' }, { path })).status).toBe(200)
-      expect((await ask(known, { host: '10.1.2.3:3000' }, { path })).status).toBe(200)
+      expect((await sendRequest({}, { host: 'localhost' }, { path })).status).toBe(200)
+      expect((await sendRequest(known, { host: '10.1.2.3:3000' }, { path })).status).toBe(200)
       const foreign = at('localhost', 'http://evil.example')
-      expect((await ask({}, foreign, { path })).status).toBe(403)
+      expect((await sendRequest({}, foreign, { path })).status).toBe(403)
     }
   })
 
   it('[HT4] takes the address for the name where there is no other', async () => {
     const base = 'https://chat.example'
-    expect((await ask(known, { origin: base }, { base })).status).toBe(200)
-    expect((await ask(known, { origin: 'http://chat.example' }, { base })).status).toBe(403)
+    expect((await sendRequest(known, { origin: base }, { base })).status).toBe(200)
+    expect((await sendRequest(known, { origin: 'http://chat.example' }, { base })).status).toBe(403)
   })
 })

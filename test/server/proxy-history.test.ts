@@ -9,7 +9,7 @@ interface Sent {
 
 const sse = (...chunks: readonly object[]) =>
   chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')
-const saying = (text: string) =>
+const textStream = (text: string) =>
   sse(
     { type: 'start' },
     { type: 'text-start', id: '1' },
@@ -21,7 +21,7 @@ const events = { 'content-type': 'text/event-stream' }
 
 function start(
   options: Partial<RecordingProxyOptions> = {},
-  answer: (sent: Sent) => BodyInit = () => saying('Hello.'),
+  answer: (sent: Sent) => BodyInit = () => textStream('Hello.'),
 ) {
   const holdfast = createHoldfast({ store: memory(), recoverEveryMs: 0, textDelayMs: 0 })
   onTestFinished(() => holdfast.close())
@@ -108,7 +108,7 @@ describe('the history that a backend behind the recording proxy is sent', () => 
       { type: 'finish' },
     )
     const { post, sent, holdfast } = start({}, ({ messages = [] }) =>
-      messages.at(-1)?.['role'] === 'user' ? asks : saying('Paid.'),
+      messages.at(-1)?.['role'] === 'user' ? asks : textStream('Paid.'),
     )
     await post({ id: 't', messages: [user('u1', 'pay')] })
     const page = await holdfast.store.readPage({
@@ -172,7 +172,7 @@ describe('the limits of the recording proxy', () => {
         async start(controller) {
           controller.enqueue(new TextEncoder().encode(sse({ type: 'start' })))
           await held
-          controller.enqueue(new TextEncoder().encode(saying('Late.')))
+          controller.enqueue(new TextEncoder().encode(textStream('Late.')))
           controller.close()
         },
       })

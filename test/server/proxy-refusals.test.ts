@@ -49,7 +49,7 @@ function start(store: Store) {
     await holdfast.settled()
     return response.status
   }
-  const say = (id: string, text: string) => post({ messages: [toUser(id, text)] })
+  const postMessage = (id: string, text: string) => post({ messages: [toUser(id, text)] })
   const shown = async (): Promise<readonly Message[]> => {
     const query = { threadId, limit: 20, before: null, live: 'include', results: 'full' } as const
     return (await store.readPage(query))?.messages.toReversed() ?? []
@@ -66,7 +66,7 @@ function start(store: Store) {
   return {
     holdfast,
     post,
-    say,
+    postMessage,
     shown,
     openTab,
     answerWith: (next: number) => {
@@ -84,13 +84,13 @@ const textOf = (message: Message): string =>
 
 describe.each(Object.entries(stores))('a request that the backend refuses, on %s', (_, open) => {
   it('[RS4] a message can be sent again under its id, in a thread that was there before', async () => {
-    const { say, shown, answerWith } = start(await open())
-    await say('u1', 'first')
+    const { postMessage, shown, answerWith } = start(await open())
+    await postMessage('u1', 'first')
     answerWith(429)
-    expect(await say('u2', 'second')).toBe(429)
+    expect(await postMessage('u2', 'second')).toBe(429)
     expect((await shown()).map(textOf)).toEqual(['first', 'answer 1'])
     answerWith(200)
-    expect(await say('u2', 'second')).toBe(200)
+    expect(await postMessage('u2', 'second')).toBe(200)
     expect((await shown()).map(textOf)).toEqual(['first', 'answer 1', 'second', 'answer 2'])
   })
 
@@ -105,9 +105,9 @@ describe.each(Object.entries(stores))('a request that the backend refuses, on %s
   it.each(Object.entries(requests))(
     '[RS4 VR1] %s leaves the thread as it was in every view, also in a tab that folds it, and is no version',
     async (_, request) => {
-      const { post, say, shown, answerWith, openTab } = start(await open())
-      await say('u1', 'first')
-      await say('u2', 'second')
+      const { post, postMessage, shown, answerWith, openTab } = start(await open())
+      await postMessage('u1', 'first')
+      await postMessage('u2', 'second')
       const before = await shown()
       const tab = openTab()
       await expect.poll(tab).toEqual(before)
@@ -127,9 +127,9 @@ describe.each(Object.entries(stores))('a request that the backend refuses, on %s
     '[RS4 VR1] %s leaves the versions that there are, and each of them can be shown',
     async (_, request) => {
       const store = await open()
-      const { holdfast, post, say, shown, answerWith } = start(store)
+      const { holdfast, post, postMessage, shown, answerWith } = start(store)
       const exported = () => Array.fromAsync(exportThread(store, parseThreadId(threadId), 'ui'))
-      await say('u1', 'first')
+      await postMessage('u1', 'first')
       await post(again)
       await post(editTo('u1', 'second words'))
       await post({ ...again, messages: [toUser('u1', 'second words')] })
@@ -156,8 +156,8 @@ describe.each(Object.entries(stores))('a request that the backend refuses, on %s
   )
 
   it('[RS4 VR1] any number of them uses up none of the versions that a message may have', async () => {
-    const { post, say, shown, answerWith } = start(await open())
-    await say('u1', 'first')
+    const { post, postMessage, shown, answerWith } = start(await open())
+    await postMessage('u1', 'first')
     const before = await shown()
     answerWith(429)
     for (let count = 0; count < 55; count++) {

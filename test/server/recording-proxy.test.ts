@@ -54,7 +54,7 @@ async function start(backend: Backend, options: Partial<RecordingProxyOptions> =
   return { url, asked, post, page, holdfast, store }
 }
 
-const says =
+const respondWith =
   (answer: string, contentType = 'text/plain'): Backend =>
   (_, response) => {
     response.writeHead(200, { 'content-type': contentType })
@@ -66,7 +66,8 @@ const hello = '0:"Hello."\nd:{"finishReason":"stop"}\n'
 
 describe('a backend with sign-in behind the recording proxy', () => {
   const guarded: Backend = (request, response) => {
-    if (request.headers.authorization === 'Bearer good') return says(hello)(request, response, '')
+    if (request.headers.authorization === 'Bearer good')
+      return respondWith(hello)(request, response, '')
     response.writeHead(401, {
       'content-type': 'application/json',
       'www-authenticate': 'Bearer',
@@ -106,7 +107,7 @@ describe('a backend with sign-in behind the recording proxy', () => {
     ['not at all', [], { authorization: undefined, cookie: undefined, 'x-tenant': undefined }],
   ])('[RS4] gets what the host lets pass: %s', async (_, forwardHeaders, expected) => {
     const { asked, post } = await start(
-      says(hello),
+      respondWith(hello),
       forwardHeaders === undefined ? {} : { forwardHeaders },
     )
     await (await post({ authorization: 'Bearer b', 'x-tenant': 'a', cookie: 'c=1' })).text()
@@ -181,7 +182,7 @@ describe('what a backend may do wrong behind the recording proxy', () => {
     ['an object', 'application/json', '{"answer":"Hello."}', /application\/json/],
     ['what is not JSON', 'text/event-stream', 'data: {"type":"text-st\n\n', /cannot be read/],
   ])('[RS4 ST2] ends without an end mark, with %s', async (_, contentType, answer, error) => {
-    const { post, page, url } = await start(says(answer, contentType))
+    const { post, page, url } = await start(respondWith(answer, contentType))
     const streamed = await (await post()).text()
     const [, turn] = await page()
     const note = JSON.stringify(turn?.parts.filter(({ type }) => type === 'data-holdfast'))
@@ -255,7 +256,7 @@ describe('what goes on behind the recording proxy', () => {
   it('[RS3] makes an answer anew, in the place of the one before', async () => {
     let answers = 0
     const { url, page } = await start((request, response) =>
-      says(`0:"Answer ${++answers}."\nd:{"finishReason":"stop"}\n`)(request, response, ''),
+      respondWith(`0:"Answer ${++answers}."\nd:{"finishReason":"stop"}\n`)(request, response, ''),
     )
     const tab = openTab({ url, threadId: 't', client: 7 })
     await tab.chat.sendMessage({ text: 'go' })
@@ -288,7 +289,7 @@ describe('what goes on behind the recording proxy', () => {
         { type: 'finish-step' },
         { type: 'finish' },
       ]
-      says(
+      respondWith(
         `${sse(...(bodies.length === 1 ? first : second))}data: [DONE]\n\n`,
         'text/event-stream',
       )(_, response, '')

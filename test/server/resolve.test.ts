@@ -16,7 +16,7 @@ async function unknownCall() {
   })
   const options = { tools: { charge }, store }
   const first = await createFixture(() => [{ call: 'charge', input: {} }], options)
-  await first.say('go')
+  await first.send('go')
   await first.until(({ messages }) => {
     const turn = messages.at(-1)
     return turn?.role === 'assistant' && [...callsOf(turn)].some(({ state }) => state === 'running')
@@ -47,6 +47,14 @@ async function unknownCall() {
 }
 
 describe('a call that was resolved', () => {
+  it('[AP3 CR3] refuses a field that it does not know: a misspelt result would not be stored', async () => {
+    const { resolve, last } = await unknownCall()
+    const refused = await resolve({ resolution: 'done', output: { receipt: 7 } })
+    const message = 'A resolution has no option "output". Its options are resolution, result.'
+    expect(refused).toEqual({ status: 400, body: { error: { code: 'bad-request', message } } })
+    expect([...callsOf(await last())]).toMatchObject([{ state: 'unknown' }])
+  })
+
   it.each(['done', 'skip'] as const)(
     '[CR3] as %s says to the second who it was, when and what',
     async (resolution) => {

@@ -1,5 +1,6 @@
-import { memory } from 'holdfast'
+import { memory, parseThreadId } from 'holdfast'
 import { describe, expect, it } from 'vitest'
+import type { PlannedCommit } from '../../src/store/plan-commit.ts'
 import { startChatServer } from './chat-server.ts'
 import { beforeCommit, countVerbs } from './count-verbs.ts'
 
@@ -8,8 +9,11 @@ const ana = 'ana'
 const thread = 'a-thread-that-nobody-guesses'
 const nowhere = 'a-thread-that-was-never-there'
 
-async function start(handler: { readonly sharing?: boolean } = { sharing: true }) {
-  const { store, drain } = countVerbs(memory())
+async function start(
+  handler: { readonly sharing?: boolean } = { sharing: true },
+  inner = memory(),
+) {
+  const { store, drain } = countVerbs(inner)
   const server = await startChatServer(
     (text) => (text === 'wait' ? [{ call: 'remove', input: { path: '/' } }] : [{ text: 'Hello.' }]),
     {
@@ -21,7 +25,7 @@ async function start(handler: { readonly sharing?: boolean } = { sharing: true }
     },
   )
   /** The status of the response, its error, and the verbs until it was read and nothing ran any more. */
-  const ask = async (method: string, path: string, body?: unknown, owner = ana) => {
+  const sendRequest = async (method: string, path: string, body?: unknown, owner = ana) => {
     drain()
     const response = await fetch(`${server.url}${path}`, {
       method,
@@ -33,9 +37,9 @@ async function start(handler: { readonly sharing?: boolean } = { sharing: true }
     const code = /"code":"([^"]+)"/.exec(text)?.[1]
     return { status: response.status, code, verbs: drain() }
   }
-  await ask('POST', '/api/chat', message('u1', 'Hi'))
-  await ask('POST', '/api/chat', message('u2', 'Hi again'))
-  return { ...server, ask }
+  await sendRequest('POST', '/api/chat', message('u1', 'Hi'))
+  await sendRequest('POST', '/api/chat', message('u2', 'Hi again'))
+  return { ...server, sendRequest, drain }
 }
 
 const message = (id: string, text: string, threadId = thread) => ({
@@ -67,29 +71,63 @@ describe('the owner of a thread', () => {
       ['readPage', 'readMessage'],
     ],
     ['a regenerate', ['POST', '/api/chat', regenerate(thread)], 200, ['readPage']],
-    [
-      'a stop',
-      ['POST', `/api/chat/${thread}/stop`],
-      200,
-      ['readThread', 'requestStop', 'readPage'],
-    ],
-    [
-      'a new title',
-      ['PATCH', `/api/threads/${thread}`, { title: 'Plans' }],
-      200,
-      ['readThread', 'readThread'],
-    ],
+    ['a stop', ['POST', `/api/chat/${thread}/stop`], 200, ['readPage']],
+    ['a new title', ['PATCH', `/api/threads/${thread}`, { title: 'Plans' }], 200, ['readThread']],
     ['a fork', ['POST', `/api/threads/${thread}/fork`, {}], 201, ['readThread', 'readPage']],
     ['a link', ['POST', `/api/threads/${thread}/shares`], 201, ['readThread', 'readPage']],
     ['a new thread', ['POST', '/api/threads', { id: nowhere }], 201, ['createThread']],
   ] as const)(
     '[HT2] is compared in a read that is needed anyway: %s',
     async (_, [method, path, body], status, reads) => {
-      const { ask } = await start()
-      const asked = await ask(method, path, body)
+      const { sendRequest } = await start()
+      const asked = await sendRequest(method, path, body)
       expect([asked.status, beforeCommit(asked.verbs)]).toEqual([status, reads])
     },
   )
+
+  it('[HT2 ST5] is compared in the read of the answer that is continued', async () => {
+    const { sendRequest } = await start()
+    await sendRequest('POST', '/api/chat', message('u3', 'wait'))
+    await sendRequest('POST', `/api/chat/${thread}/stop`)
+    const asked = await sendRequest('POST', `/api/chat/${thread}/continue`)
+    expect([asked.status, beforeCommit(asked.verbs)]).toEqual([200, ['readPage']])
+  })
+
+  it('[HT2 OP6] is compared in the read of the place that is followed', async () => {
+    const { sendRequest, url, drain } = await start()
+    const page = await fetch(`${url}/api/threads/${thread}/messages`)
+    const { place } = (await page.json()) as { readonly place: string }
+    const path = `/api/threads/${thread}/events?after=${place}`
+    expect(await sendRequest('GET', path, undefined, 'bob')).toEqual({
+      status: 404,
+      code: 'thread-not-found',
+      verbs: ['readPlace'],
+    })
+    const leave = new AbortController()
+    const followed = await fetch(`${url}${path}`, { signal: leave.signal })
+    expect([followed.status, drain()]).toEqual([200, expect.not.arrayContaining(['readThread'])])
+    leave.abort()
+  })
+
+  it('[HT2 OP6] is that of the thread that is changed, and not of one that has its id by then', async () => {
+    const inner = memory()
+    let isAnew = false
+    const isRename = ({ numbered }: PlannedCommit) => numbered[0]?.type === 'thread-renamed'
+    const { sendRequest, holdfast } = await start(undefined, {
+      ...inner,
+      async commit(commits) {
+        if (!isAnew && commits.some(isRename)) {
+          isAnew = true
+          await inner.deleteThread(parseThreadId(thread))
+          await holdfast.threads.create({ id: thread, ownerId: 'bob', title: 'His' })
+        }
+        return inner.commit(commits)
+      },
+    })
+    const asked = await sendRequest('PATCH', `/api/threads/${thread}`, { title: 'Hers' })
+    expect([asked.status, asked.code]).toEqual([404, 'thread-not-found'])
+    expect(await holdfast.threads.get(thread)).toMatchObject({ ownerId: 'bob', title: 'His' })
+  })
 
   const refused: readonly (readonly [
     method: string,
@@ -109,11 +147,11 @@ describe('the owner of a thread', () => {
       (id) => ({ ...message('u3', 'Other', id), messageId: 'u2', choices: 7 }),
     ],
   ]
-  it('[HT2] is told first of all, whatever else is wrong with a request', async () => {
-    const { ask } = await start({ sharing: false })
+  it('[HT2] is the first refusal, whatever else is wrong with a request', async () => {
+    const { sendRequest } = await start({ sharing: false })
     for (const [method, path, body] of refused) {
       const codeOf = async (id: string, owner: string) =>
-        (await ask(method, path(id), body?.(id), owner)).code
+        (await sendRequest(method, path(id), body?.(id), owner)).code
       const codes = [await codeOf(nowhere, ana), await codeOf(thread, 'bob')]
       expect([method, path(''), codes]).toEqual([
         method,
@@ -125,16 +163,16 @@ describe('the owner of a thread', () => {
   })
 
   it('[HT2] of a long thread is compared before the rest of it is read', async () => {
-    const { ask, holdfast } = await start()
+    const { sendRequest, holdfast } = await start()
     const parts = [{ type: 'text', text: 'x' }] as const
     for (let nth = 0; nth < 20; nth++) await holdfast.post(thread, { role: 'user', parts })
     const asked = { ...regenerate(thread), messageId: 'u1' }
-    const another = await ask('POST', '/api/chat', asked, 'bob')
+    const another = await sendRequest('POST', '/api/chat', asked, 'bob')
     expect(another).toEqual({
       status: 404,
       code: 'thread-not-found',
       verbs: ['readPage'],
     })
-    expect((await ask('POST', '/api/chat', asked)).status).toBe(200)
+    expect((await sendRequest('POST', '/api/chat', asked)).status).toBe(200)
   })
 })

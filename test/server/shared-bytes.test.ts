@@ -24,7 +24,7 @@ async function start() {
   return {
     follow: (query = '') => follow(handler, `/api/chat/t/stream${query}`),
     followElsewhere: () => follow(elsewhere, '/elsewhere/api/chat/t/stream'),
-    say: (delta: string) => void parts.write({ type: 'text-delta', id: '1', delta }),
+    writeDelta: (delta: string) => void parts.write({ type: 'text-delta', id: '1', delta }),
     end: () => {
       void parts.write({ type: 'text-end', id: '1' })
       void parts.write(finish())
@@ -69,14 +69,14 @@ const textsOf = (pieces: readonly Uint8Array[]) =>
   new Set(pieces.map((piece) => new TextDecoder().decode(piece)))
 
 it('[OP7a] what is added to a turn is encoded once for all who follow it with the same vocabulary', async () => {
-  const { follow: open, followElsewhere, say, end } = await start()
+  const { follow: open, followElsewhere, writeDelta, end } = await start()
   const early = await Promise.all([open('?sdk=7'), open('?sdk=7'), open()])
-  say('one ')
+  writeDelta('one ')
   await read(early, 'one')
   // What is added to the state that each has read for itself is its own.
-  say('two ')
+  writeDelta('two ')
   await read(early, 'two')
-  say('three ')
+  writeDelta('three ')
   const three = await read(early, 'three')
   expect(three[1]).toBe(three[0])
   expect(three[2]).not.toBe(three[0])
@@ -85,9 +85,9 @@ it('[OP7a] what is added to a turn is encoded once for all who follow it with th
   const late = await Promise.all([open('?sdk=7'), followElsewhere()])
   await read(late, 'one two three')
   const all = [...early, ...late]
-  say('four ')
+  writeDelta('four ')
   await read(all, 'four')
-  say('five ')
+  writeDelta('five ')
   const five = await read(all, 'five')
   // The fifth has the vocabulary of the third, but the addresses of results would be others.
   expect(five.map((piece) => five.indexOf(piece))).toEqual([0, 0, 2, 0, 4])

@@ -22,7 +22,12 @@ interface ShareBody {
   readonly createdAt: string
 }
 
-async function say({ url }: ChatServer, thread: string, parts: readonly object[], who = 'ana') {
+async function sendParts(
+  { url }: ChatServer,
+  thread: string,
+  parts: readonly object[],
+  who = 'ana',
+) {
   const response = await fetch(`${url}/api/chat`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...as(who) },
@@ -58,7 +63,7 @@ const noLink = {
 it('[FK5] a link is made by the owner, read by everybody without signing in, listed and revoked', async () => {
   const server = await startChatServer(answering, { handler: { ...people, sharing: true } })
   const thread = `thread-${randomUUID()}`
-  await say(server, thread, text('hello'))
+  await sendParts(server, thread, text('hello'))
   const { status, body: made } = await share(server, thread)
   expect(status).toBe(201)
   expect(made).toEqual({
@@ -67,7 +72,7 @@ it('[FK5] a link is made by the owner, read by everybody without signing in, lis
     seq: (await server.holdfast.threads.get(thread))?.seq,
     createdAt: new Date(made.createdAt).toISOString(),
   })
-  await say(server, thread, text('something later'))
+  await sendParts(server, thread, text('something later'))
   const page = await fetch(`${server.url}${made.url}?limit=1`)
   expect(page.status).toBe(200)
   expect(Object.fromEntries(page.headers)).toMatchObject({
@@ -130,10 +135,10 @@ it('[FK5] a link is made by the owner, read by everybody without signing in, lis
   expect(await errorOf(await fetch(`${server.url}${made.url}`))).toEqual(noLink)
 })
 
-it('[FK5] what was revoked, deleted, never made, malformed or switched off is told in the same words', async () => {
+it('[FK5] what was revoked, deleted, never made, malformed or switched off is refused in the same words', async () => {
   const server = await startChatServer(answering, { handler: { ...people, sharing: true } })
   const thread = `thread-${randomUUID()}`
-  await say(server, thread, text('hello'))
+  await sendParts(server, thread, text('hello'))
   const { body: made } = await share(server, thread)
   await fetch(`${server.url}/api/threads/${thread}`, { method: 'DELETE', headers: as('ana') })
   for (const id of [made.id, `shr_${'A'.repeat(32)}`, 'shr_x', 'x', '%00', '..%2f']) {
@@ -143,7 +148,7 @@ it('[FK5] what was revoked, deleted, never made, malformed or switched off is to
   }
   const off = createHandler(server.holdfast, people)
   const again = `thread-${randomUUID()}`
-  await say(server, again, text('hello'))
+  await sendParts(server, again, text('hello'))
   const { body: other } = await share(server, again)
   const read = await off(new Request(`http://localhost${other.url}`))
   expect(await errorOf(read)).toEqual(noLink)
@@ -171,7 +176,7 @@ it('[FK5] a thread without anything said, or with too many links, is refused cle
   expect(await share(server, id)).toMatchObject({
     ...{ status: 409, body: { error: { code: 'nothing-to-share' } } },
   })
-  await say(server, id, text('hello'))
+  await sendParts(server, id, text('hello'))
   for (let made = 0; made < 50; made++) expect((await share(server, id)).status).toBe(201)
   expect(await share(server, id)).toMatchObject({
     ...{ status: 409, body: { error: { code: 'shares-full' } } },
@@ -223,11 +228,11 @@ it('[FK5] files and large results come through the link, only those, and are kep
   const thread = `thread-${randomUUID()}`
   const file = await upload('what was shared')
   const { url, mediaType } = file
-  await say(base, thread, [{ type: 'file', url, mediaType }, ...text('read it')])
+  await sendParts(base, thread, [{ type: 'file', url, mediaType }, ...text('read it')])
   const { body: made } = await share(base, thread)
   expect(made.url).toBe(`/chat/api/shares/${made.id}/messages`)
   const later = await upload('later')
-  await say(base, thread, [{ type: 'file', url: later.url, mediaType }, ...text('and this')])
+  await sendParts(base, thread, [{ type: 'file', url: later.url, mediaType }, ...text('and this')])
   const page = await (await fetch(`${server.url}${made.url}?format=ui`)).text()
   const [, path = ''] = /"(\/chat\/api\/shares\/[\w-]+\/files\/file_\w+)"/.exec(page) ?? []
   const read = await fetch(`${server.url}${path}`)

@@ -11,7 +11,7 @@ const recover = (url: string, authorization?: string): Promise<Response> =>
     method: 'POST',
     ...(authorization === undefined ? {} : { headers: { authorization } }),
   })
-const ask = (url: string, text: string): Promise<Response> =>
+const sendMessage = (url: string, text: string): Promise<Response> =>
   fetch(`${url}/api/chat`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -32,7 +32,7 @@ it('[OP4] finishes a turn by many processes, each killed when it has handed over
     })
   let server = await start()
   // The connection breaks with the process: what was said is stored, and whoever asks again finds it.
-  await ask(server.url, 'charge').then(
+  await sendMessage(server.url, 'charge').then(
     (response) => response.text().catch(() => ''),
     () => '',
   )
@@ -89,7 +89,7 @@ it('[OP4] gives the platform what it has to wait for, as long as a run is under 
   })
   await fetch(`${url}/api/threads`)
   expect(kept).toHaveLength(0)
-  const response = await ask(url, 'hello')
+  const response = await sendMessage(url, 'hello')
   expect(kept).toHaveLength(1)
   await kept[0]
   expect(holdfast.running()).toEqual([])
@@ -106,7 +106,7 @@ it('[OP4] answers though the platform throws: the message is stored, and is bein
       },
     },
   })
-  const response = await ask(url, 'hello')
+  const response = await sendMessage(url, 'hello')
   expect([response.status, await response.text()]).toEqual([
     200,
     expect.stringContaining('"Hello."') as string,

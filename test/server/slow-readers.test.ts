@@ -13,7 +13,7 @@ const turns = 6
 it('[OP7] one who imports much and reads nothing takes neither the memory of the process nor its time', async () => {
   const server = await start()
   for (const thread of threads) await importThread(server.url, thread)
-  const before = await server.ask()
+  const before = await server.measure()
   const { hostname, port } = new URL(server.url)
   const paths = (thread: string) => [
     `/api/threads/${thread}/events`,
@@ -36,7 +36,7 @@ it('[OP7] one who imports much and reads nothing takes neither the memory of the
     const health = await fetch(`${server.url}/api/health`)
     expect(health.status).toBe(200)
     await health.text()
-    most = Math.max(most, (await server.ask()).rss - before.rss)
+    most = Math.max(most, (await server.measure()).rss - before.rss)
   }
   expect(most).toBeLessThan(160 * megabyte)
 })
@@ -87,7 +87,7 @@ async function start() {
   const { url } = await answer<{ readonly url: string }>()
   return {
     url,
-    ask() {
+    measure() {
       child.send('memory')
       return answer<{ readonly rss: number; readonly followers: number }>()
     },

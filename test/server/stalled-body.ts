@@ -26,10 +26,11 @@ export function toStreamedRequest(
   method: string,
   headers: Readonly<Record<string, string>>,
   body: ReadableStream<Uint8Array>,
+  signal: AbortSignal | null = null,
 ): Request {
   const type = { 'content-type': 'application/json' }
   // A variable, because the type of its argument does not know `duplex`, which a stream needs.
-  const init = { method, headers: { ...type, ...headers }, body, duplex: 'half' }
+  const init = { method, headers: { ...type, ...headers }, body, signal, duplex: 'half' }
   return new Request(`http://localhost${path}`, init)
 }
 

@@ -1,11 +1,12 @@
 import { HoldfastError, memory, type Store } from 'holdfast'
 import { postgres } from 'holdfast/postgres'
-import pg from 'pg'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { readSse } from '../../src/client/read-sse.ts'
 import { createDatabase } from '../support/create-database.ts'
 import { openTcpLine } from '../support/tcp-line.ts'
 import { type ChatServer, type Script, startChatServer } from './chat-server.ts'
+import { pollUntil } from '../support/poll-until.ts'
+import pg from 'pg'
 
 async function openDatabase() {
   const database = await createDatabase(inject('postgresUrl'))
@@ -220,7 +221,7 @@ describe('while the database has no connection left', () => {
     await (await post(server, 'other', 'hi')).text()
     const chat = follow(await post(server, 'a', 'long'))
     await chat.until('one ')
-    const others = await takeAll(admin, own.href, name)
+    const others = await occupyConnections(admin, own.href, name)
     await chat.until('saving-interrupted')
     const began = performance.now()
     const refused = await post(server, 'other', 'again')
@@ -236,11 +237,11 @@ describe('while the database has no connection left', () => {
   }, 60_000)
 
   /** Ends the store's connections and has the places before it comes back. */
-  async function takeAll(admin: pg.Client, url: string, role: string) {
+  async function occupyConnections(admin: pg.Client, url: string, role: string) {
     const others: pg.Client[] = []
     const end = `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
       WHERE usename = '${role}' AND application_name = 'holdfast'`
-    while (others.length < 6) {
+    const occupyOne = async () => {
       await admin.query(end)
       const other = new pg.Client({ connectionString: url })
       other.on('error', () => {})
@@ -249,7 +250,9 @@ describe('while the database has no connection left', () => {
         () => false,
       )
       if (isIn) others.push(other)
+      return others.length
     }
+    await pollUntil(occupyOne, (count) => count === 6, { what: 'the six connections of the role' })
     return others
   }
 })

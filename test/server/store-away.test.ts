@@ -194,9 +194,9 @@ describe.each([
     await trouble.begin()
     // The model speaks again a second after it began.
     const saidAt = performance.now() + 1_000
-    const told = chat.until((data) => data.includes('saving-interrupted'))
+    const interrupted = chat.until((data) => data.includes('saving-interrupted'))
     const fed = feed.until((data) => data.includes('saving-interrupted'))
-    expect(JSON.parse(await told)).toEqual({
+    expect(JSON.parse(await interrupted)).toEqual({
       type: 'data-holdfast',
       data: {
         status: 'saving-interrupted',

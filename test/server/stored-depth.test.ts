@@ -44,7 +44,7 @@ const stores: Readonly<Record<string, () => Promise<Opened>>> = {
 }
 
 const levels = (count: number) => `${'['.repeat(count)}1${']'.repeat(count)}`
-const say = async ({ url }: ChatServer, id: string, text: string) => {
+const sendMessage = async ({ url }: ChatServer, id: string, text: string) => {
   const response = await fetch(`${url}/api/chat`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -73,8 +73,8 @@ describe.each(Object.entries(stores))('%s', (_, open) => {
               ],
         { store },
       )
-      await say(server, 'u1', 'hi')
-      await say(server, 'u2', 'wait')
+      await sendMessage(server, 'u1', 'hi')
+      await sendMessage(server, 'u2', 'wait')
       const deep = levels(count)
       await write('UPDATE calls SET output = $1 WHERE output IS NOT NULL', deep)
       await write('UPDATE calls SET input = $1', deep)
@@ -120,7 +120,7 @@ describe.each(Object.entries(stores))('%s', (_, open) => {
       }
       const report = await checkStore(store)
       expect(JSON.stringify(report)).not.toContain('Maximum call stack')
-      expect((await say(server, 'u3', 'bye')).body).toContain('Fine.')
+      expect((await sendMessage(server, 'u3', 'bye')).body).toContain('Fine.')
     },
   )
 })

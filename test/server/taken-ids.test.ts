@@ -11,7 +11,7 @@ const stores = {
   postgres: async () => (await openTestDatabase()).open(),
 }
 
-async function say(
+async function sendMessage(
   { url }: ChatServer,
   thread: string,
   id: string,
@@ -41,33 +41,35 @@ describe.each(Object.entries(stores))('on %s', (_, open) => {
     const store = await open()
     onTestFinished(() => store.close())
     const server = await startChatServer(() => [{ text: 'Hello.' }], { store })
-    await say(server, 'one', 'u1')
+    await sendMessage(server, 'one', 'u1')
     const before = await pageOf(server, 'one')
     const turnId = before.results.find(({ role }) => role === 'assistant')?.id ?? ''
-    const refused = await say(server, 'one', turnId)
+    const refused = await sendMessage(server, 'one', turnId)
     expect([refused.status, JSON.parse(refused.body)]).toMatchObject([
       409,
       { error: { code: 'conflict' } },
     ])
     expect(await pageOf(server, 'one')).toEqual(before)
     // The same id is another's in another thread, and the thread goes on.
-    expect((await say(server, 'two', turnId)).status).toBe(200)
-    expect((await say(server, 'one', 'u2')).status).toBe(200)
+    expect((await sendMessage(server, 'two', turnId)).status).toBe(200)
+    expect((await sendMessage(server, 'one', 'u2')).status).toBe(200)
   })
 
   it('[HT3 VR1] an edit under the id of an answer, shown or hidden, is a conflict, and changes nothing', async () => {
     const store = await open()
     onTestFinished(() => store.close())
     const server = await startChatServer(() => [{ text: 'Hello.' }], { store })
-    await say(server, 'one', 'u1')
+    await sendMessage(server, 'one', 'u1')
     const answerId = async () =>
       (await pageOf(server, 'one')).results.find(({ role }) => role === 'assistant')?.id ?? ''
     const first = await answerId()
     const edit = { messageId: 'u1' }
-    expect((await say(server, 'one', first, 'Edited', edit)).status).toBe(409)
-    expect((await say(server, 'one', 'u1b', 'Edited', edit)).status).toBe(200)
+    expect((await sendMessage(server, 'one', first, 'Edited', edit)).status).toBe(409)
+    expect((await sendMessage(server, 'one', 'u1b', 'Edited', edit)).status).toBe(200)
     const before = await pageOf(server, 'one')
-    expect((await say(server, 'one', first, 'Again', { messageId: 'u1b' })).status).toBe(409)
+    expect((await sendMessage(server, 'one', first, 'Again', { messageId: 'u1b' })).status).toBe(
+      409,
+    )
     expect(await pageOf(server, 'one')).toEqual(before)
   })
 })

@@ -6,7 +6,7 @@ async function open(threadMetadata?: HandlerOptions['threadMetadata']) {
   const handler = threadMetadata === undefined ? {} : { threadMetadata }
   const { url, holdfast } = await startChatServer(() => [{ text: 'Hello.' }], { handler })
   await holdfast.threads.create({ id: 't1', ownerId: 'local', metadata: { plan: 'gold' } })
-  const ask = async (method: string, path: string, body?: unknown) => {
+  const sendRequest = async (method: string, path: string, body?: unknown) => {
     const response = await fetch(`${url}/api/threads${path}`, {
       method,
       ...(body === undefined
@@ -16,22 +16,22 @@ async function open(threadMetadata?: HandlerOptions['threadMetadata']) {
     const answered: unknown = await response.json()
     return [response.status, answered] as const
   }
-  return { holdfast, ask }
+  return { holdfast, sendRequest }
 }
 
 it.each([undefined, 'hidden'] as const)(
   '[OP5b] people neither see nor set metadata (%s)',
   async (mode) => {
-    const { holdfast, ask } = await open(mode)
-    const [, thread] = await ask('GET', '/t1')
+    const { holdfast, sendRequest } = await open(mode)
+    const [, thread] = await sendRequest('GET', '/t1')
     expect(thread).not.toHaveProperty('metadata')
-    const [, list] = await ask('GET', '')
+    const [, list] = await sendRequest('GET', '')
     expect(JSON.stringify(list)).not.toContain('gold')
-    expect(await ask('PATCH', '/t1', { title: 'New', metadata: {} })).toMatchObject([
+    expect(await sendRequest('PATCH', '/t1', { title: 'New', metadata: {} })).toMatchObject([
       403,
       { error: { code: 'forbidden' } },
     ])
-    expect((await ask('POST', '', { id: 't2', metadata: {} }))[0]).toBe(403)
+    expect((await sendRequest('POST', '', { id: 't2', metadata: {} }))[0]).toBe(403)
     expect(await holdfast.threads.get('t1')).toMatchObject({
       title: '',
       metadata: { plan: 'gold' },
@@ -42,30 +42,33 @@ it.each([undefined, 'hidden'] as const)(
 
 it('[OP5b] people see it where the handler says so, and set it where it says that', async () => {
   const reading = await open('read')
-  expect(await reading.ask('GET', '/t1')).toMatchObject([200, { metadata: { plan: 'gold' } }])
-  expect((await reading.ask('PATCH', '/t1', { metadata: {} }))[0]).toBe(403)
+  expect(await reading.sendRequest('GET', '/t1')).toMatchObject([
+    200,
+    { metadata: { plan: 'gold' } },
+  ])
+  expect((await reading.sendRequest('PATCH', '/t1', { metadata: {} }))[0]).toBe(403)
 
-  const { holdfast, ask } = await open('write')
-  const changed = await ask('PATCH', '/t1', { metadata: { pinned: true } })
+  const { holdfast, sendRequest } = await open('write')
+  const changed = await sendRequest('PATCH', '/t1', { metadata: { pinned: true } })
   expect(changed).toMatchObject([200, { title: '', metadata: { pinned: true } }])
-  expect(await ask('PATCH', '/t1', { title: 'New' })).toMatchObject([
+  expect(await sendRequest('PATCH', '/t1', { title: 'New' })).toMatchObject([
     200,
     { title: 'New', metadata: { pinned: true } },
   ])
-  const made = await ask('POST', '', { id: 't2', metadata: { a: 1 } })
+  const made = await sendRequest('POST', '', { id: 't2', metadata: { a: 1 } })
   expect(made).toMatchObject([201, { metadata: { a: 1 } }])
   for (const metadata of [null, [], 'x', 7, { big: 'x'.repeat(20_000) }]) {
-    const refused = await ask('PATCH', '/t1', { title: 'Other', metadata })
+    const refused = await sendRequest('PATCH', '/t1', { title: 'Other', metadata })
     expect(refused).toMatchObject([400, { error: { code: 'bad-request' } }])
   }
-  expect((await ask('PATCH', '/t1', {}))[0]).toBe(400)
+  expect((await sendRequest('PATCH', '/t1', {}))[0]).toBe(400)
   expect(await holdfast.threads.get('t1')).toMatchObject({
     title: 'New',
     metadata: { pinned: true },
   })
 })
 
-it('[OP7a HT4] who is to ask again later is told when, also a page of another origin', async () => {
+it('[OP7a HT4] a refusal for now says when to ask again, also to a page of another origin', async () => {
   const origin = 'https://app.example'
   const limits = { followersPerOwner: 1, runsPerOwner: 1 }
   const { url, holdfast } = await startChatServer(() => [{ text: 'Hello.' }], {

@@ -37,8 +37,8 @@ async function fetchPage({ url, threadId, sdk = null, live }: PageQuery): Promis
 export async function reload(
   options: ReloadOptions,
 ): Promise<{ readonly tab: Tab; readonly resumed: Promise<void> }> {
-  const { url, threadId, client, told = client, encoded = threadId } = options
-  const page = await fetchPage({ url, threadId: encoded, sdk: told, live: 'exclude' })
+  const { url, threadId, client, declared = client, encoded = threadId } = options
+  const page = await fetchPage({ url, threadId: encoded, sdk: declared, live: 'exclude' })
   const live = page.live?.messageId
   const messages = page.results.toReversed()
   const tab = openTab({ ...options, messages, ...(live === undefined ? {} : { live }) })

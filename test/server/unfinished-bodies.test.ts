@@ -9,7 +9,7 @@ import {
   type RequestRecord,
 } from 'holdfast/server'
 import { scriptedModel } from 'holdfast/testing'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { createSignal } from '../support/signal.ts'
 import { stallBody, toStreamedRequest } from './stalled-body.ts'
 
@@ -193,4 +193,29 @@ it('[OP7] a connection that breaks while its body is sent frees what it held', a
   await ended.until(() => records.length === 3)
   const again = [stallAs('eve', handler), stallAs('eve', handler)]
   for (const { outcome } of again) expect(statusOf(await outcome)).toBe('stalled')
+})
+
+it('[OP7] bodies of many values that one person sends at once are parsed one by one, and others have their turn between them', async () => {
+  const { handler } = start()
+  const body = `{"title":"Long","x":[${'0,'.repeat(1_100)}0]}`
+  let turn = 0
+  let isOver = false
+  const next = () => {
+    turn++
+    if (!isOver) setImmediate(next)
+  }
+  setImmediate(next)
+  const turns = new Set<number>()
+  const { parse } = JSON
+  const parsing = vi.spyOn(JSON, 'parse').mockImplementation((text, reviver) => {
+    if (text === body) turns.add(turn)
+    return parse(text, reviver) as unknown
+  })
+  onTestFinished(() => {
+    parsing.mockRestore()
+    isOver = true
+  })
+  const answers = await Promise.all(Array.from({ length: 5 }, () => send('eve', handler, body)))
+  expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201])
+  expect(turns.size).toBe(5)
 })

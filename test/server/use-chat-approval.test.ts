@@ -43,16 +43,16 @@ async function answerAll(tab: Tab, approved: boolean, reason?: string): Promise<
 }
 
 describe.each([6, 7] as const)('AI SDK %i', (client) => {
-  describe.each([client, null] as const)('told %s', (told: Sdk | null) => {
+  describe.each([client, null] as const)('declared %s', (declared: Sdk | null) => {
     const open = async () => {
       const server = await startChatServer(script)
-      const place = { url: server.url, threadId, client, told, automatic: 'approvals' } as const
+      const place = { url: server.url, threadId, client, declared, automatic: 'approvals' } as const
       const tab = openTab(place)
-      const page = () => readPage({ url: server.url, threadId, sdk: told })
+      const page = () => readPage({ url: server.url, threadId, sdk: declared })
       // What a client cannot be told, and what it says itself about its own answers.
       const same = async (one: Tab) => {
         const stored = await page()
-        if (told === 7) return expect(one.messages()).toEqual(stored)
+        if (declared === 7) return expect(one.messages()).toEqual(stored)
         return expect(withoutDecidedApprovals(one.messages())).toEqual(
           withoutDecidedApprovals(stored),
         )
@@ -86,7 +86,7 @@ describe.each([6, 7] as const)('AI SDK %i', (client) => {
       expect(again.tab.messages()).toEqual(await page())
     })
 
-    it('[AP4 RS3 FD1] tells the model what was denied, and why', async () => {
+    it('[AP4 RS3 FD1] shows the model what was denied, and why', async () => {
       const { tab, same, ran, calls } = await open()
       await tab.chat.sendMessage({ text: 'remove /a' })
       await answerAll(tab, false, 'not that one')

@@ -1,7 +1,7 @@
 import { Chat } from '@ai-sdk/react'
 import { DefaultChatTransport, type UIMessage, type UIMessageChunk } from 'ai'
 import { createChatTransport } from 'holdfast/client'
-import { readChunks } from '../../src/testing/http-rules/chat-talk.ts'
+import { readChunks } from '../../src/testing/http-rules/chat-requests.ts'
 import { expect, it } from 'vitest'
 import { startChatServer } from './chat-server.ts'
 
@@ -12,22 +12,22 @@ const lost: readonly UIMessage[] = [
 ]
 
 function openTab(url: string, messages: readonly UIMessage[] = []) {
-  const told: unknown[] = []
+  const statuses: unknown[] = []
   const chat = new Chat<UIMessage>({
     id: threadId,
     messages: [...messages],
     transport: new DefaultChatTransport({ api: `${url}/api/chat` }),
-    onData: ({ data }) => void told.push((data as { readonly status: string }).status),
+    onData: ({ data }) => void statuses.push((data as { readonly status: string }).status),
   })
-  return { chat, told }
+  return { chat, statuses }
 }
 
-it('[OP6] an unmodified useChat that goes on from an answer which is not stored is told so, and its message is answered', async () => {
+it('[OP6] an unmodified useChat that goes on from an answer which is not stored is notified, and its message is answered', async () => {
   const { url } = await startChatServer(() => [{ text: 'Answer.' }])
   await openTab(url).chat.sendMessage({ text: 'Zero.' })
-  const { chat, told } = openTab(url, lost)
+  const { chat, statuses } = openTab(url, lost)
   await chat.sendMessage({ text: 'Two.' })
-  expect(told).toEqual(['other-history'])
+  expect(statuses).toEqual(['other-history'])
   expect(chat.messages.at(-1)?.parts).toEqual([
     { type: 'step-start' },
     { type: 'text', text: 'Answer.', state: 'done' },
@@ -60,16 +60,16 @@ it('[OP6] a page that then loads the thread shows what is stored, and the answer
   expect(textsOf(chat.messages)).toEqual(['Zero.', 'Answer.', 'Two.', 'Answer.'])
 })
 
-it('[OP6] one whose answers are stored, shown or hidden, is told nothing', async () => {
+it('[OP6] one whose answers are stored, shown or hidden, gets no notice', async () => {
   const { url } = await startChatServer(() => [{ text: 'Answer.' }])
-  const { chat, told } = openTab(url)
+  const { chat, statuses } = openTab(url)
   await chat.sendMessage({ text: 'One.' })
   const stale = openTab(url, chat.messages)
   await chat.sendMessage({ text: 'Two.' })
   await chat.regenerate()
   await stale.chat.sendMessage({ text: 'Three.' })
   await chat.sendMessage({ text: 'Four.' })
-  expect([told, stale.told]).toEqual([[], []])
+  expect([statuses, stale.statuses]).toEqual([[], []])
 })
 
 it('[OP6] the note is no part of the message, and the line protocol has it too', async () => {

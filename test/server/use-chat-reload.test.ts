@@ -64,11 +64,11 @@ async function untilEqual(one: Tab, other: Tab): Promise<void> {
 
 describe.each(sdks)('AI SDK %i', (client) => {
   it.each([client, null] as (Sdk | null)[])(
-    '[RS3 FD1 LG4] shows after a reload at every chunk what it showed before (told: %s)',
-    async (told) => {
+    '[RS3 FD1 LG4] shows after a reload at every chunk what it showed before (declared: %s)',
+    async (declared) => {
       const { wrapModel, pause } = createPause()
       const { url } = await startChatServer(script, { wrapModel })
-      const place = { url, threadId, client, told }
+      const place = { url, threadId, client, declared }
       const tab = openTab(place)
       const sent = tab.chat.sendMessage({ text: 'Berlin and Oslo?' })
       const reloaded: { readonly tab: Tab; readonly resumed: Promise<void> }[] = []
@@ -86,7 +86,7 @@ describe.each(sdks)('AI SDK %i', (client) => {
       }
       await sent
       expect(tab.chat.error).toBeUndefined()
-      const page = await readPage({ url, threadId, sdk: told })
+      const page = await readPage({ url, threadId, sdk: declared })
       expect(tab.messages()).toEqual(page)
       for (const again of reloaded) {
         await again.resumed

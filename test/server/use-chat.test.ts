@@ -33,11 +33,11 @@ describe.each(sdks)('AI SDK %i', (client) => {
     expect(versionOf(client).split('.')[0]).toBe(String(client))
   })
 
-  describe.each([client, null] as const)('told %s', (told: Sdk | null) => {
+  describe.each([client, null] as const)('declared %s', (declared: Sdk | null) => {
     const open = async () => {
       const server = await startChatServer(script)
-      const place = { url: server.url, threadId, client, told }
-      const page = () => readPage({ url: server.url, threadId: encoded, sdk: told })
+      const place = { url: server.url, threadId, client, declared }
+      const page = () => readPage({ url: server.url, threadId: encoded, sdk: declared })
       return { ...server, place, page, reload: () => reload({ ...place, encoded }) }
     }
 

@@ -16,7 +16,7 @@ async function startTwo(env: Readonly<Record<string, string>> = {}) {
   return { db, one, two }
 }
 
-const ask = (server: ServerProcess, id: string, text: string) =>
+const sendMessage = (server: ServerProcess, id: string, text: string) =>
   fetch(`${server.url}/api/chat`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -53,12 +53,12 @@ async function leaseIsLongOver(db: string): Promise<void> {
 describe.skipIf(process.platform !== 'linux')('a process that lives', () => {
   it('[CR2 CR4] keeps its runs though it was busy for many times the length of a lease', async () => {
     const { db, one, two } = await startTwo()
-    void ask(one, 'busy', 'charge card')
+    void sendMessage(one, 'busy', 'charge card')
     await started(one)
     // As foreign code does that blocks the event loop: no heartbeat, no timer, nothing.
     process.kill(one.pid, 'SIGSTOP')
     await leaseIsLongOver(db)
-    const told = await ask(two, 'busy-2', 'hello')
+    const told = await sendMessage(two, 'busy-2', 'hello')
     expect(await told.text()).toContain('[DONE]')
     process.kill(one.pid, 'SIGCONT')
     expect(await ended(one)).toMatchObject({ type: 'turn-ended', ending: 'completed' })
@@ -73,7 +73,7 @@ describe.skipIf(process.platform !== 'linux')('a process that lives', () => {
       'const now = Date.now; Date.now = () => now() + 3600000',
     )}`
     const { db, one, two } = await startTwo({ NODE_OPTIONS: `--import ${jump}` })
-    void ask(one, 'clock', 'charge card')
+    void sendMessage(one, 'clock', 'charge card')
     await started(one)
     const { holder } = readLease(db)
     expect(await ended(one)).toMatchObject({ type: 'turn-ended', ending: 'completed' })
@@ -86,7 +86,7 @@ describe.skipIf(process.platform !== 'linux')('a process that lives', () => {
       'const now = Date.now; Date.now = () => now() - 3600000',
     )}`
     const { one, two } = await startTwo({ NODE_OPTIONS: `--import ${jump}` })
-    void ask(one, 'dead', 'slow tool 60').catch(() => undefined)
+    void sendMessage(one, 'dead', 'slow tool 60').catch(() => undefined)
     await started(one)
     await one.stop('SIGKILL')
     expect(await two.log(({ how }) => how === 'taken-over')).toMatchObject({ threadId: 'dead' })

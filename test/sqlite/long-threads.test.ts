@@ -10,7 +10,7 @@ import {
 import { scriptedModel } from 'holdfast/testing'
 import { expect, it } from 'vitest'
 import { ledgerSql } from '../../src/store/sqlite/ledger-sql.ts'
-import { shareSql } from '../../src/store/sqlite/share-sql.ts'
+import { shareSql } from '../../src/store/sqlite/share-records.ts'
 import { openRaw, openStore, temporaryFile } from './temporary-file.ts'
 import { whenRun } from './when-run.ts'
 

@@ -11,8 +11,9 @@ import { commitAppend } from '../../src/store/commit-group.ts'
 import { planCommit, type PlannedCommit } from '../../src/store/plan-commit.ts'
 import { createConnection } from '../../src/store/sqlite/connection.ts'
 import { ledgerSql } from '../../src/store/sqlite/ledger-sql.ts'
-import { readPath } from '../../src/store/sqlite/read-path.ts'
+import { readPath } from '../../src/store/sqlite/read-rows.ts'
 import type { Store } from '../../src/store/store.ts'
+import { turnsDuring } from '../support/turns-during.ts'
 import { openStore, temporaryFile } from './temporary-file.ts'
 import { whenRun } from './when-run.ts'
 
@@ -53,14 +54,6 @@ function planHugeTurn(expectedSeq: number, calls: number): PlannedCommit {
 const create = async (store: Store, id = threadId): Promise<void> => {
   const { kind } = await store.createThread({ id, ownerId, title: '', at: 1 })
   expect(kind).toBe('created')
-}
-
-async function turnsDuring<Result>(work: () => Promise<Result>) {
-  const over = new AbortController()
-  const working = work().finally(() => over.abort())
-  let turns = 0
-  for (; !over.signal.aborted; turns++) await setImmediate()
-  return { turns, result: await working }
 }
 
 const readWhole = (store: Store) =>
@@ -151,7 +144,7 @@ it('[OP7b VR2] thousands of messages are hidden and shown over many turns of the
     JSON.stringify([manyMessages, `u-${manyMessages}`]),
     JSON.stringify([manyMessages + 2, 'u-1']),
   ])
-  const read = await turnsDuring(() => store.readPath(threadId, 'u-1@1'))
+  const read = await turnsDuring(() => store.readPath(threadId, 'u-1@1'), { msPerLook: null })
   expect(read.turns).toBeGreaterThan(1)
   const { hide = [], show = [] } = read.result ?? {}
   expect([hide, show]).toEqual([[{ id: 'u-1', seq: manyMessages + 2 }], messages])
@@ -295,6 +288,7 @@ it('[OP7b FK1] a text of thousands of words is indexed over many turns of the ev
   const texts = [{ seq: 0, at: 1, words }]
   const { turns } = await turnsDuring(
     async () => await store.search?.addTexts({ threadId, incarnation, from, to: 0, texts }),
+    { msPerLook: null },
   )
   expect(turns).toBeGreaterThan(3)
   expect(await store.search?.findUnread(ownerId, 1)).toEqual([])
@@ -368,7 +362,7 @@ it('[OP7b FL2] a message with thousands of addresses of files is stored over man
   const planned = planCommit({ threadId, events: [event], expectedSeq: 0 })
   if ('kind' in planned) throw new Error(JSON.stringify(planned))
   expect(planned.files).toHaveLength(parts.length)
-  const { turns, result } = await turnsDuring(() => store.commit([planned]))
+  const { turns, result } = await turnsDuring(() => store.commit([planned]), { msPerLook: null })
   expect(result).toEqual([expect.objectContaining({ kind: 'appended', seq: 1 })])
   expect(turns).toBeGreaterThan(3)
 })

@@ -79,7 +79,7 @@ describe('a file that goes away under the store that has it open', () => {
     expect(await openStore(file).readThread(threadId)).toMatchObject({ id: threadId })
   })
 
-  it('[LG3a] is told by its own name, wherever the process goes and whatever points to it', async () => {
+  it('[LG3a] is reported by its own name, wherever the process goes and whatever points to it', async () => {
     const file = temporaryFile()
     const link = join(dirname(file), 'link.db')
     symlinkSync(file, link)

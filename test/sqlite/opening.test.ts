@@ -105,7 +105,7 @@ it('reads the events of version 2, when each was a row of its own', async () => 
   expect(() => change.run()).toThrow('a fact never changes')
 })
 
-it('keeps a database in memory where it is told to', async () => {
+it('keeps a database in memory where that is requested', async () => {
   const store = openStore(':memory:')
   await create(store)
   expect(await store.readThread(threadId)).toMatchObject({ id: threadId })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ledgerSql } from '../../src/store/sqlite/ledger-sql.ts'
-import { shareSql } from '../../src/store/sqlite/share-sql.ts'
+import { shareSql } from '../../src/store/sqlite/share-records.ts'
 import { openRaw, openStore, temporaryFile } from './temporary-file.ts'
 
 /** The steps of a plan, as SQLite words them. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isTurnEvent, type NewEvent } from '../../src/core/event.ts'
+import { isTurnEvent, type NewEvent, numberEvents } from '../../src/core/event.ts'
 import { emptyTurn, foldTurn } from '../../src/core/fold-turn.ts'
 import { type MessageId, parseCallId } from '../../src/core/ids.ts'
 import type { Turn } from '../../src/core/message.ts'
@@ -11,16 +11,16 @@ import {
   begun,
   call,
   ended,
-  turnEvent,
+  messageAdded,
   recorded,
   resumed,
-  say,
   settled,
   started,
   succeeded,
   text,
   thread,
   turn,
+  turnEvent,
   user,
 } from '../../src/testing/store-rules/thread-script.ts'
 import {
@@ -54,9 +54,7 @@ const retire = (...messageIds: readonly MessageId[]): NewEvent => ({
 
 /** The turn as these events leave it, if there is one; they are the first of the thread. */
 function turnAfter(events: readonly NewEvent[]): Turn | undefined {
-  const own = events.flatMap((event, index) =>
-    isTurnEvent(event) ? [{ ...event, seq: index + 1 }] : [],
-  )
+  const own = numberEvents(events, 1).filter(isTurnEvent)
   const [first] = own
   return first && foldTurn(emptyTurn(turn, first.seq, first.at), own)
 }
@@ -115,7 +113,7 @@ const cases: readonly Case[] = [
   },
   {
     name: 'a message, whose row is its one home',
-    events: [say('Hi')],
+    events: [messageAdded('Hi')],
     rows: { activityAt: at, flags: { archived: false }, newMessages: [messageRow(1)] },
   },
   {
@@ -253,7 +251,7 @@ const cases: readonly Case[] = [
   },
   {
     name: 'a turn that begins and ends in one append: one row for it, one for each call',
-    events: [...done, ended(), say('Hi')],
+    events: [...done, ended(), messageAdded('Hi')],
     rows: {
       flags: { archived: false },
       activityAt: at,
@@ -325,10 +323,10 @@ const cases: readonly Case[] = [
   },
   {
     name: 'an edit that keeps the id: both rows know both versions, and the old one what it followed',
-    before: [say('Hello')],
+    before: [messageAdded('Hello')],
     events: [
       { ...retire(user), kept: { after: 0, places: [1] } } as NewEvent,
-      { ...say('Hi'), versionOf: [{ id: user, seq: 1 }] } as NewEvent,
+      { ...messageAdded('Hi'), versionOf: [{ id: user, seq: 1 }] } as NewEvent,
     ],
     rows: {
       flags: { archived: false },
@@ -347,7 +345,7 @@ const cases: readonly Case[] = [
   },
   {
     name: 'messages that are shown again, by their places',
-    before: [say('One'), say('Two'), say('Three'), say('Four')],
+    before: [messageAdded('One'), messageAdded('Two'), messageAdded('Three'), messageAdded('Four')],
     events: [{ type: 'messages-shown', places: [1, 2], at }],
     rows: {
       shownMessages: [1, 2],

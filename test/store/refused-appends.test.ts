@@ -12,7 +12,7 @@ import {
   turnEvent,
   recorded,
   resumed,
-  say,
+  messageAdded,
   settled,
   started,
   succeeded,
@@ -28,7 +28,7 @@ const decided = turnEvent({ type: 'call-decided', callId: call, decision })
 const retry = { kind: 'retry', by: 'ana', at } as const
 const retried = turnEvent({ type: 'call-resolved', callId: call, resolution: retry })
 const unknown = settled({ state: 'unknown', cause: 'crashed' })
-const asking = recorded(call, { approval: 'required' })
+const awaitingApproval = recorded(call, { approval: 'required' })
 const next = parseMessageId('next')
 
 function plan(before: readonly NewEvent[], events: readonly NewEvent[]) {
@@ -83,7 +83,7 @@ const cases: readonly Case[] = [
   },
   {
     name: 'the end of a turn with a call that waits for a person',
-    before: [started(), asking, paused],
+    before: [started(), awaitingApproval, paused],
     events: [ended()],
     refusal: ofTurn('open-calls'),
   },
@@ -119,7 +119,7 @@ const cases: readonly Case[] = [
   },
   {
     name: 'a call that starts without its approval',
-    before: [started(), asking],
+    before: [started(), awaitingApproval],
     events: [begun()],
     refusal: ofCall('awaiting-approval'),
   },
@@ -131,7 +131,7 @@ const cases: readonly Case[] = [
   },
   {
     name: 'a second decision',
-    before: [started(), asking, decided],
+    before: [started(), awaitingApproval, decided],
     events: [decided],
     refusal: ofCall('ready'),
   },
@@ -153,10 +153,14 @@ const cases: readonly Case[] = [
     events: [retried],
     refusal: ofTurn('ended'),
   },
-  { name: 'a message twice', events: [say('One'), say('Two')], refusal: exists(user) },
+  {
+    name: 'a message twice',
+    events: [messageAdded('One'), messageAdded('Two')],
+    refusal: exists(user),
+  },
   {
     name: 'a message with the id of a turn of the same append',
-    events: [started(next), say('Hi', next)],
+    events: [started(next), messageAdded('Hi', next)],
     refusal: exists(next),
   },
 ]
@@ -167,13 +171,14 @@ describe('an append is refused for', () => {
   })
 
   it('[LG1] events without a place', () => {
-    const place = () => planCommit({ threadId: thread, events: [say('Hi')] })
+    const place = () => planCommit({ threadId: thread, events: [messageAdded('Hi')] })
     expect(place).toThrow(HoldfastError)
   })
 
   it('[LG3] an event that cannot be stored, whatever else is in it', () => {
     const bad = { ...started(), at: 0.5 }
-    const broken = () => planCommit({ threadId: thread, events: [say('Hi'), bad], expectedSeq: 0 })
+    const broken = () =>
+      planCommit({ threadId: thread, events: [messageAdded('Hi'), bad], expectedSeq: 0 })
     expect(broken).toThrow(expect.objectContaining({ code: 'bad-event' }))
   })
 
@@ -185,7 +190,7 @@ describe('an append is refused for', () => {
 
   it('[LG1] nothing where the same id is retired before it comes again', () => {
     const retired = { type: 'messages-retired', messageIds: [user], at } as const
-    expect(plan([], [say('One'), retired, say('Two')])).toMatchObject({
+    expect(plan([], [messageAdded('One'), retired, messageAdded('Two')])).toMatchObject({
       newMessages: [
         { id: user, seq: 1, retiredSeq: 2 },
         { id: user, seq: 3, retiredSeq: null },

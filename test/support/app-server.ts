@@ -10,7 +10,7 @@ const project = join(import.meta.dirname, '../..')
 export interface AppServer {
   readonly url: string
   readonly folder: string
-  /** As if the power went: nothing is said, nothing is finished. */
+  /** As if the power went: nothing is output, nothing is finished. */
   kill(): Promise<void>
   /** Again on the same address and the same database. */
   restart(): Promise<void>
@@ -70,15 +70,15 @@ function start(port: string, env: NodeJS.ProcessEnv, program: readonly string[])
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   return new Promise((resolve, reject) => {
-    let said = ''
-    const hear = (data: Buffer) => {
-      said += data.toString()
-      const [url] = /http:\/\/\S+/.exec(said) ?? []
+    let output = ''
+    const addOutput = (data: Buffer) => {
+      output += data.toString()
+      const [url] = /http:\/\/\S+/.exec(output) ?? []
       if (url !== undefined) resolve({ child, url })
     }
-    child.stdout.on('data', hear)
-    child.stderr.on('data', hear)
-    child.once('exit', () => reject(new Error(`The app did not start:\n${said}`)))
+    child.stdout.on('data', addOutput)
+    child.stderr.on('data', addOutput)
+    child.once('exit', () => reject(new Error(`The app did not start:\n${output}`)))
   })
 }
 

@@ -16,7 +16,7 @@ export const text: readonly TurnEventBody[] = [
   { type: 'text-ended', block: '0' },
 ]
 export const announced: TurnEventBody = { type: 'call-announced', callId, call }
-export const heard: TurnEventBody = {
+export const inputAppended: TurnEventBody = {
   type: 'call-input-appended',
   callId,
   delta: '{"city":"Oslo"}',

@@ -15,7 +15,7 @@ const {
   PORT = '0',
 } = process.env
 const store = DB.startsWith('postgres://') ? postgres(DB) : sqlite(DB)
-const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
+const writeLine = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
 
 const holdfast = createHoldfast({
   store,
@@ -23,12 +23,12 @@ const holdfast = createHoldfast({
   leaseMs: Number(LEASE_MS),
   recoverEveryMs: 200,
   retryDelayMs: 1,
-  hooks: (event) => say({ log: event }),
+  hooks: (event) => writeLine({ log: event }),
   ...createDemoTools(),
 })
 const handler = createHandler(holdfast, {
   keepAliveMs: 1_000,
-  log: (record) => say({ log: record }),
+  log: (record) => writeLine({ log: record }),
   ...(OWNERS === undefined
     ? {}
     : {
@@ -43,13 +43,13 @@ const server = await listen(handler, {
   host: '127.0.0.1',
   ...(STALL_MS === undefined ? {} : { stallMs: Number(STALL_MS) }),
 })
-say({ url: server.url })
+writeLine({ url: server.url })
 
 process.once('SIGTERM', () => {
   void (async () => {
     await server.close()
     await holdfast.close()
     await store.close()
-    say({ closed: true })
+    writeLine({ closed: true })
   })()
 })

@@ -50,7 +50,7 @@ export const providerResult = (
   more: { readonly preliminary?: true; readonly isError?: true } = {},
   toolName = 'search',
 ): ProviderPart => ({ type: 'tool-result', toolCallId, toolName, result, ...more })
-export const say = (text: string, id = 'text'): readonly ProviderPart[] => [
+export const textParts = (text: string, id = 'text'): readonly ProviderPart[] => [
   { type: 'text-start', id },
   { type: 'text-delta', id, delta: text },
   { type: 'text-end', id },

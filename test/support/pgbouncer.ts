@@ -6,7 +6,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import pg from 'pg'
-import { askUntil } from './ask-until.ts'
+import { pollUntil } from './poll-until.ts'
 
 /** A real PgBouncer in transaction mode. */
 export interface PgBouncer {
@@ -63,7 +63,7 @@ server_reset_query =
     await rm(folder, { recursive: true, force: true })
   }
   try {
-    await askUntil(
+    await pollUntil(
       async () => {
         if (child.exitCode !== null) throw new Error(`PgBouncer did not start.\n${said}`)
         const client = new pg.Client({ connectionString: url.href })

@@ -32,15 +32,15 @@ export async function startPostgresPair(): Promise<PostgresPair> {
   const ready = await Promise.race([nextLine(), exited.then(() => undefined)])
   if (ready === undefined) throw new Error(`No two servers could be started.\n${complaints.trim()}`)
   const { urls } = JSON.parse(ready) as { readonly urls: readonly [string, string] }
-  const tell = async (word: string) => {
+  const sendCommand = async (word: string) => {
     const done = nextLine()
     keeper.stdin.write(`${word}\n`)
     await done
   }
   return {
     urls,
-    stopPrimary: () => tell('stop-primary'),
-    cutStandby: () => tell('cut-standby'),
+    stopPrimary: () => sendCommand('stop-primary'),
+    cutStandby: () => sendCommand('cut-standby'),
     async stop() {
       keeper.stdin.end()
       await exited

@@ -19,7 +19,7 @@ export const over = (finishReason: FinishReason = 'tool-calls'): TurnEventBody =
   type: 'step-ended',
   finishReason,
 })
-export const say = (
+export const textEvents = (
   block: string,
   delta: string,
   kind: 'text' | 'reasoning' = 'text',

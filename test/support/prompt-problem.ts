@@ -6,14 +6,14 @@ export function findPromptProblem(prompt: readonly ModelMessage[]): string | und
   const ids = new Set<string>()
   /** Calls that the provider runs itself and whose results have not been told yet. */
   const owed = new Set<string>()
-  const talk = prompt.filter(({ role }) => role !== 'system')
-  if (prompt.slice(0, prompt.length - talk.length).some(({ role }) => role !== 'system')) {
+  const messages = prompt.filter(({ role }) => role !== 'system')
+  if (prompt.slice(0, prompt.length - messages.length).some(({ role }) => role !== 'system')) {
     return 'instructions in mid-conversation'
   }
-  for (const [index, message] of talk.entries()) {
+  for (const [index, message] of messages.entries()) {
     if (message.content.length === 0) return `${index}: empty`
-    const before = talk[index - 1]
-    const after = talk[index + 1]
+    const before = messages[index - 1]
+    const after = messages[index + 1]
     if (message.role === 'user') {
       if (before?.role === 'user') return `${index}: two messages of the user in a row`
       if (message.content.some((part) => part.type === 'text' && part.text.trim() === '')) {
@@ -40,8 +40,8 @@ export function findPromptProblem(prompt: readonly ModelMessage[]): string | und
         if (!part.providerExecuted) waiting.push(part.toolCallId)
         else owed.add(part.toolCallId)
       }
-      const told = after?.role === 'tool' ? after.content : []
-      const given = told.flatMap((part) => (part.type === 'tool-result' ? [part] : []))
+      const answers = after?.role === 'tool' ? after.content : []
+      const given = answers.flatMap((part) => (part.type === 'tool-result' ? [part] : []))
       const results = given.map((part) => part.toolCallId)
       if (waiting.join() !== results.join())
         return `${index}: ${waiting.join()} ≠ ${results.join()}`
@@ -59,6 +59,6 @@ export function findPromptProblem(prompt: readonly ModelMessage[]): string | und
     } else if (before?.role !== 'assistant') return `${index}: results of nothing`
   }
   if (owed.size > 0) return `no result of ${[...owed].join()}`
-  const last = talk.at(-1)
+  const last = messages.at(-1)
   return last?.role === 'assistant' ? 'the last word is the model’s' : undefined
 }

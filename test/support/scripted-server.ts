@@ -24,7 +24,7 @@ export interface ScriptedServer {
   readonly clock: ScriptedClock
   readonly requests: readonly ScriptedRequest[]
   /** The requests so far, without the part before the path; and forgets them. */
-  readonly taken: () => readonly string[]
+  readonly drainRequests: () => readonly string[]
   /** Every client is made with these. */
   readonly options: {
     readonly fetch: typeof fetch
@@ -55,7 +55,7 @@ export interface ScriptedStream {
 
 const sse = { 'content-type': 'text/event-stream' }
 
-export const said = (id: string): NewEvent => ({
+export const messageAdded = (id: string): NewEvent => ({
   type: 'message-added',
   at: 1,
   messageId: parseMessageId(id),
@@ -177,7 +177,7 @@ export function createScriptedServer(...before: readonly NewEvent[]): ScriptedSe
   return {
     clock,
     requests,
-    taken() {
+    drainRequests() {
       const lines = requests.slice(read).map(({ line }) => line.replace('/api/threads/t', ''))
       read = requests.length
       return lines

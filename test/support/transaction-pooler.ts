@@ -81,7 +81,7 @@ export async function startTransactionPooler(
     if (server.client !== null) server.client.server = null
     server.client = null
     free.push(server)
-    giveFree()
+    assignFreeServer()
   }
   const drop = (server: ServerLine) => {
     server.client?.socket.destroy()
@@ -91,7 +91,7 @@ export async function startTransactionPooler(
     // takes no connection.
     if (!isClosed) openServer().catch(() => undefined)
   }
-  const giveFree = () => {
+  const assignFreeServer = () => {
     const [client] = queue
     const [server] = free
     if (client === undefined || server === undefined) return
@@ -131,7 +131,7 @@ export async function startTransactionPooler(
     if (isClosed) return void stream.destroy()
     servers.push(server)
     free.push(server)
-    giveFree()
+    assignFreeServer()
   }
   for (let count = 0; count < size; count++) await openServer()
 
@@ -186,7 +186,7 @@ export async function startTransactionPooler(
     async leftBehind() {
       const found: string[] = []
       for (const server of servers) {
-        for (const question of questions) found.push(...(await ask(server, question)))
+        for (const question of questions) found.push(...(await queryServer(server, question)))
       }
       return found
     },
@@ -211,7 +211,7 @@ function frameOf(type: string, body: string | Buffer): Buffer {
 }
 
 /** Cuts what comes in into frames of the protocol. */
-function readFrames(take: (frame: Buffer) => void): (chunk: Buffer) => void {
+function readFrames(onFrame: (frame: Buffer) => void): (chunk: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0)
   return (chunk) => {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
@@ -219,13 +219,13 @@ function readFrames(take: (frame: Buffer) => void): (chunk: Buffer) => void {
       const end = rest.readInt32BE(1) + 1
       const frame = rest.subarray(0, end)
       rest = rest.subarray(end)
-      take(frame)
+      onFrame(frame)
     }
   }
 }
 
 /** One question on a server connection that nobody uses; the first column of each row. */
-async function ask(server: ServerLine, question: string): Promise<readonly string[]> {
+async function queryServer(server: ServerLine, question: string): Promise<readonly string[]> {
   const { onFrame } = server
   const found: string[] = []
   const { promise, resolve } = Promise.withResolvers<void>()

@@ -1,5 +1,6 @@
 import type { Memory } from './fleet.ts'
 import { onceOnly } from './torture-model.ts'
+import { isJsonObject } from '../../src/core/json.ts'
 
 /** What readers were sent over HTTP, whatever became of the connection afterwards. */
 export class Shown {
@@ -71,7 +72,7 @@ export interface CallRecord {
 /** What people say of a call whose end nobody saw, where they say that it was done. */
 export const personsWord = 'A person looked.'
 
-/** Everything that is known when the storm is over and what was left has been decided by people. */
+/** Everything that is known when the run is over and what was left has been decided by people. */
 export interface Evidence {
   readonly shown: Shown
   /** The messages of each thread, whole. */
@@ -186,7 +187,7 @@ export const megabytes = (bytes: number): string => `${(bytes / 1_048_576).toFix
 /** JSON with its keys in order: PostgreSQL keeps another order than SQLite. */
 const sorted = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+    isJsonObject(inner)
       ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
       : inner,
   ) ?? 'undefined'

@@ -3,14 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { Random } from '../../src/testing/random.ts'
 import type { Server } from './fleet.ts'
-import { askJson } from './http.ts'
-import type { Storm } from './storm.ts'
+import { requestJson } from './http.ts'
+import type { TortureContext } from './torture-context.ts'
 
-/** One kind of harm: does it, waits, and undoes what does not end by itself. False: it could not be done now. */
+/** One kind of fault: injects it, waits, and undoes what does not end by itself. False: it could not be done now. */
 export interface Fault {
   readonly name: string
-  readonly stores: readonly Storm['store'][]
-  run(storm: Storm, random: Random): Promise<boolean>
+  readonly stores: readonly TortureContext['store'][]
+  run(context: TortureContext, random: Random): Promise<boolean>
 }
 
 const both = ['sqlite', 'postgres'] as const
@@ -21,16 +21,18 @@ const aWhile = (random: Random): Promise<void> => pause(300 + random.int(3_200))
 const toServer =
   (
     which: 'any' | 'killable',
-    harm: (server: Server, random: Random, storm: Storm) => Promise<void>,
+    inject: (server: Server, random: Random, context: TortureContext) => Promise<void>,
   ) =>
-  async (storm: Storm, random: Random): Promise<boolean> => {
-    const free = storm.fleet.servers.slice(which === 'any' ? 0 : 1).filter(({ isHeld }) => !isHeld)
+  async (context: TortureContext, random: Random): Promise<boolean> => {
+    const free = context.fleet.servers
+      .slice(which === 'any' ? 0 : 1)
+      .filter(({ isHeld }) => !isHeld)
     if (free.length === 0) return false
     const server = random.pick(free)
     server.isHeld = true
     server.timesHeld++
     try {
-      await harm(server, random, storm)
+      await inject(server, random, context)
     } finally {
       server.isHeld = false
     }
@@ -47,11 +49,11 @@ async function connectTo(db: string): Promise<pg.Client> {
 
 /** Statements that hold something, and their undoing. */
 const toPostgres =
-  (harm: (client: pg.Client, storm: Storm, random: Random) => Promise<unknown>) =>
-  async (storm: Storm, random: Random): Promise<boolean> => {
-    const client = await connectTo(storm.db)
+  (inject: (client: pg.Client, context: TortureContext, random: Random) => Promise<unknown>) =>
+  async (context: TortureContext, random: Random): Promise<boolean> => {
+    const client = await connectTo(context.db)
     try {
-      await harm(client, storm, random)
+      await inject(client, context, random)
     } finally {
       await client.end()
     }
@@ -194,7 +196,7 @@ async function removeRefusal(client: pg.Client): Promise<void> {
 }
 
 /** Undoes what a fault may have left that failed half-way. */
-export async function calm({ store, fleet, db }: Storm): Promise<void> {
+export async function undoFaults({ store, fleet, db }: TortureContext): Promise<void> {
   for (const server of fleet.servers) {
     server.signal('SIGCONT')
     server.line?.restore()
@@ -210,10 +212,13 @@ export async function calm({ store, fleet, db }: Storm): Promise<void> {
 
 const importer = 'importer'
 
-async function importThread({ fleet, shown, threads }: Storm, random: Random): Promise<boolean> {
+async function importThread(
+  { fleet, shown, threads }: TortureContext,
+  random: Random,
+): Promise<boolean> {
   const url = fleet.pick(random)
   if (url === undefined) return false
-  const id = `imported-in-a-storm-${random.int(2 ** 30)}`
+  const id = `imported-in-torture-${random.int(2 ** 30)}`
   const text = 'What was found, in a few words. '.repeat(64)
   const turns = 50 + random.int(400)
   const messages = Array.from({ length: turns }, (_, turn) => [
@@ -234,7 +239,7 @@ async function importThread({ fleet, shown, threads }: Storm, random: Random): P
     },
   ]).flat()
   const body = JSON.stringify({ threads: [{ id, messages }] })
-  const answer = await askJson(`${url}/api/import?format=ui`, { owner: importer, body })
+  const answer = await requestJson(`${url}/api/import?format=ui`, { owner: importer, body })
   if (answer?.status !== 200) return false
   threads.set(id, importer)
   for (const message of messages) {
@@ -244,7 +249,10 @@ async function importThread({ fleet, shown, threads }: Storm, random: Random): P
   return true
 }
 
-async function openSlowReaders({ fleet, threads }: Storm, random: Random): Promise<boolean> {
+async function openSlowReaders(
+  { fleet, threads }: TortureContext,
+  random: Random,
+): Promise<boolean> {
   const thread = [...threads].findLast(([, owner]) => owner === importer)?.[0]
   const url = fleet.pick(random)
   if (thread === undefined || url === undefined) return false

@@ -82,7 +82,7 @@ function createServer(db: string, trace: string, line: StallingLine | undefined)
 
   /** The orders of one server are given one after the other, so the next answer is to this one. */
   let ordering: Promise<unknown> = Promise.resolve()
-  const ask = (order: Order): Promise<Answer | undefined> => {
+  const sendOrder = (order: Order): Promise<Answer | undefined> => {
     const asked = ordering.then(async () => {
       const told = child
       if (told?.connected !== true) return undefined
@@ -154,15 +154,15 @@ function createServer(db: string, trace: string, line: StallingLine | undefined)
       }
     },
     async order(order) {
-      await ask(order)
+      await sendOrder(order)
     },
     async memory() {
-      const answer = await ask({ type: 'memory' })
+      const answer = await sendOrder({ type: 'memory' })
       if (answer?.type !== 'memory') throw new Error('A server did not say what it holds.')
       return answer
     },
     async isIdle() {
-      const answer = await ask({ type: 'work' })
+      const answer = await sendOrder({ type: 'work' })
       return answer?.type === 'work' && answer.runs + answer.requests === 0
     },
   }

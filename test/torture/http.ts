@@ -13,7 +13,7 @@ export interface Asked {
 }
 
 /** An answer that has begun, or undefined where none came: the server died, is frozen, or refuses connections. */
-export async function ask(
+export async function sendRequest(
   url: string,
   { owner, body, headers, ...rest }: Asked,
   signal?: AbortSignal,
@@ -34,11 +34,11 @@ export async function ask(
 }
 
 /** The whole answer as JSON, with its status; undefined where none came, or not all of it. */
-export async function askJson(
+export async function requestJson(
   url: string,
   asked: Asked,
 ): Promise<{ readonly status: number; readonly json: unknown } | undefined> {
-  const response = await ask(url, asked)
+  const response = await sendRequest(url, asked)
   if (response === undefined) return undefined
   try {
     return { status: response.status, json: await response.json() }
@@ -62,7 +62,7 @@ export async function readStream(
   const hush = () => setTimeout(() => leave.abort(), silenceMs)
   let silence = hush()
   try {
-    const response = await ask(url, asked, leave.signal)
+    const response = await sendRequest(url, asked, leave.signal)
     if (response === undefined) return 0
     if (response.status !== 200 || response.body === null) {
       onRefusal(/"code":"([\w-]+)"/.exec(await response.text())?.[1] ?? '')

@@ -3,29 +3,29 @@ import { foldThread, type ThreadView, type Turn } from 'holdfast'
 import { parseEventFrame, toChanges } from '../../src/protocol/event-frame.ts'
 import type { Random } from '../../src/testing/random.ts'
 import { type CallRecord, personsWord } from './evidence.ts'
-import { askJson, readStream } from './http.ts'
+import { requestJson, readStream } from './http.ts'
 import { interject } from './interjections.ts'
 import { readAnswer } from './read-answer.ts'
-import type { Storm } from './storm.ts'
+import type { TortureContext } from './torture-context.ts'
 import { questions } from './torture-model.ts'
 
 const againMs = 150
 
-/** Asks one question after the other, with a second tab that follows, until the storm is over. */
-export async function actAsPerson(storm: Storm, name: string): Promise<void> {
-  const random = storm.randomFor(name)
+/** Asks one question after the other, with a second tab that follows, until the run is over. */
+export async function actAsPerson(context: TortureContext, name: string): Promise<void> {
+  const random = context.randomFor(name)
   const followers: Promise<void>[] = []
-  for (let thread = 0; !storm.over.aborted; thread++) {
+  for (let thread = 0; !context.over.aborted; thread++) {
     const threadId = `${name}-asks-for-the-time-no-${thread}`
-    storm.threads.set(threadId, name)
+    context.threads.set(threadId, name)
     const finished = new AbortController()
-    followers.push(follow(storm, threadId, name, finished.signal))
+    followers.push(follow(context, threadId, name, finished.signal))
     const most = 1 + random.int(5)
-    for (let message = 0; message < most && !storm.over.aborted; message++) {
+    for (let message = 0; message < most && !context.over.aborted; message++) {
       const number = numberOf(name, thread, message)
       const text = `${random.pick(questions)} ${number}`
       const sending = { threadId, name, messageId: `m-${number}`, text, number }
-      if (!(await converse(storm, random, sending))) break
+      if (!(await converse(context, random, sending))) break
     }
     finished.abort()
   }
@@ -44,37 +44,41 @@ interface Sending {
   readonly number: number
 }
 
-/** Sends a message until it is answered whole; false if the storm ended first. */
-async function converse(storm: Storm, random: Random, sending: Sending): Promise<boolean> {
+/** Sends a message until it is answered whole; false if the run ended first. */
+async function converse(
+  context: TortureContext,
+  random: Random,
+  sending: Sending,
+): Promise<boolean> {
   const { threadId, name: owner, messageId, text, number } = sending
   let hasInterjected = false
   const message = { id: messageId, role: 'user', parts: [{ type: 'text', text }] }
   const body = JSON.stringify({ id: threadId, messages: [message] })
-  storm.coverage.add('questions')
-  while (!storm.over.aborted) {
-    const url = storm.fleet.pick(random)
+  context.coverage.add('questions')
+  while (!context.over.aborted) {
+    const url = context.fleet.pick(random)
     const answer =
       url === undefined
         ? undefined
-        : await readAnswer(storm, `${url}/api/chat`, { owner, body }, threadId, () => {
-            storm.shown.addMessage(threadId, messageId)
-            if (random.chance(0.08)) void stopSoon(storm, random, threadId, owner)
+        : await readAnswer(context, `${url}/api/chat`, { owner, body }, threadId, () => {
+            context.shown.addMessage(threadId, messageId)
+            if (random.chance(0.08)) void stopSoon(context, random, threadId, owner)
             if (!hasInterjected && random.chance(0.3)) {
               hasInterjected = true
-              void interject(storm, random, { threadId, owner, number })
+              void interject(context, random, { threadId, owner, number })
             }
           })
     if (answer?.isWhole === true && answer.turnId !== undefined) {
-      return decideUntilEnded(storm, random, threadId, answer.turnId)
+      return decideUntilEnded(context, random, threadId, answer.turnId)
     }
     // Whole and without a turn: a stop has held the message, and it is answered once a person sends it on (IN5).
     if (answer?.isWhole === true) {
-      storm.coverage.add('held messages sent on')
-      await askJson(`${url}/api/threads/${threadId}/queue/release`, { owner, method: 'POST' })
+      context.coverage.add('held messages sent on')
+      await requestJson(`${url}/api/threads/${threadId}/queue/release`, { owner, method: 'POST' })
       continue
     }
     const { status = 0, refusal = '' } = answer ?? {}
-    storm.coverage.add(
+    context.coverage.add(
       status < 400 ? 'answers that broke off' : `answers refused: ${status} ${refusal}`,
     )
     await pause(againMs)
@@ -82,31 +86,31 @@ async function converse(storm: Storm, random: Random, sending: Sending): Promise
   return false
 }
 
-async function stopSoon(storm: Storm, random: Random, threadId: string, owner: string) {
+async function stopSoon(context: TortureContext, random: Random, threadId: string, owner: string) {
   await pause(random.int(600))
-  const url = storm.fleet.pick(random)
+  const url = context.fleet.pick(random)
   if (url === undefined) return
-  const answer = await askJson(`${url}/api/chat/${threadId}/stop`, { owner, method: 'POST' })
-  if (answer?.status === 200) storm.coverage.add('stops')
+  const answer = await requestJson(`${url}/api/chat/${threadId}/stop`, { owner, method: 'POST' })
+  if (answer?.status === 200) context.coverage.add('stops')
 }
 
 /** Allows, refuses or resolves what waits, and reads on, until the turn has ended. */
 async function decideUntilEnded(
-  storm: Storm,
+  context: TortureContext,
   random: Random,
   threadId: string,
   turnId: string,
 ): Promise<boolean> {
-  const owner = storm.threads.get(threadId) ?? ''
-  while (!storm.over.aborted) {
-    const isEnded = await decideOnce(storm, random, threadId, turnId)
+  const owner = context.threads.get(threadId) ?? ''
+  while (!context.over.aborted) {
+    const isEnded = await decideOnce(context, random, threadId, turnId)
     if (isEnded === true) {
-      storm.coverage.add('turns answered whole')
+      context.coverage.add('turns answered whole')
       return true
     }
-    const url = storm.fleet.pick(random)
+    const url = context.fleet.pick(random)
     const path = `/api/chat/${threadId}/stream?message=${turnId}`
-    if (url !== undefined) await readAnswer(storm, `${url}${path}`, { owner }, threadId)
+    if (url !== undefined) await readAnswer(context, `${url}${path}`, { owner }, threadId)
     await pause(againMs)
   }
   return false
@@ -114,15 +118,17 @@ async function decideUntilEnded(
 
 /** Whether the turn has ended; undefined if nobody could be asked. */
 export async function decideOnce(
-  storm: Storm,
+  context: TortureContext,
   random: Random,
   threadId: string,
   turnId: string,
 ): Promise<boolean | undefined> {
-  const owner = storm.threads.get(threadId) ?? ''
-  const url = storm.fleet.pick(random)
+  const owner = context.threads.get(threadId) ?? ''
+  const url = context.fleet.pick(random)
   if (url === undefined) return undefined
-  const answer = await askJson(`${url}/api/messages/${turnId}/tool-calls?include=all`, { owner })
+  const answer = await requestJson(`${url}/api/messages/${turnId}/tool-calls?include=all`, {
+    owner,
+  })
   if (answer?.status !== 200) return undefined
   const { toolCalls, isComplete } = answer.json as {
     readonly toolCalls: readonly CallRecord[]
@@ -133,15 +139,15 @@ export async function decideOnce(
     const call = `${url}/api/threads/${threadId}/tool-calls/${id}`
     if (state === 'awaiting-approval') {
       const decision = random.chance(0.8) ? 'accept' : 'reject'
-      await askJson(`${call}/decision`, { owner, body: JSON.stringify({ decision }) })
-      storm.coverage.add('decisions')
+      await requestJson(`${call}/decision`, { owner, body: JSON.stringify({ decision }) })
+      context.coverage.add('decisions')
     }
     if (state === 'unknown') {
       const resolution = random.chance(0.5)
         ? { resolution: 'done', result: personsWord }
         : { resolution: 'skip' }
-      await askJson(`${call}/resolve`, { owner, body: JSON.stringify(resolution) })
-      storm.coverage.add('unknown outcomes resolved')
+      await requestJson(`${call}/resolve`, { owner, body: JSON.stringify(resolution) })
+      context.coverage.add('unknown outcomes resolved')
     }
   }
   return false
@@ -149,17 +155,17 @@ export async function decideOnce(
 
 /** A second tab: leaves and comes back on any server, and must be sent every change once, in order. */
 async function follow(
-  storm: Storm,
+  context: TortureContext,
   threadId: string,
   owner: string,
   finished: AbortSignal,
 ): Promise<void> {
-  const random = storm.randomFor(threadId)
+  const random = context.randomFor(threadId)
   let view: ThreadView = { seq: 0, messages: [] }
   let place: string | undefined
-  const isDone = () => finished.aborted && (storm.over.aborted || hasEnded(view))
+  const isDone = () => finished.aborted && (context.over.aborted || hasEnded(view))
   while (!isDone()) {
-    const url = storm.fleet.pick(random)
+    const url = context.fleet.pick(random)
     const leave = new AbortController()
     const timer = setTimeout(() => leave.abort(), 300 + random.int(4_000))
     const headers = place === undefined ? {} : { 'last-event-id': place }
@@ -171,20 +177,20 @@ async function follow(
         if (event !== undefined) return
         const frame = parseEventFrame(data)
         if (frame === null || frame.after !== view.seq) {
-          storm.gaps.push(`${threadId} after ${view.seq}: ${data.slice(0, 120)}`)
+          context.gaps.push(`${threadId} after ${view.seq}: ${data.slice(0, 120)}`)
           leave.abort()
           return
         }
         place = id ?? place
         view = foldThread(view, toChanges(frame))
-        remember(storm, threadId, view.messages.at(-1))
+        remember(context, threadId, view.messages.at(-1))
         if (isDone()) leave.abort()
       },
     )
     clearTimeout(timer)
-    storm.coverage.add('streams followed')
+    context.coverage.add('streams followed')
     // A place that this very thread gave out is never refused.
-    if (status === 400 || status === 409) storm.gaps.push(`${threadId}: ${place} is refused`)
+    if (status === 400 || status === 409) context.gaps.push(`${threadId}: ${place} is refused`)
     await pause(againMs)
   }
 }
@@ -195,13 +201,13 @@ const hasEnded = ({ messages }: ThreadView): boolean => {
 }
 
 function remember(
-  storm: Storm,
+  context: TortureContext,
   threadId: string,
   message: ThreadView['messages'][number] | undefined,
 ) {
   if (message?.role !== 'assistant') return
   const turn: Turn = message
-  const shown = storm.shown.turnOf(threadId, turn.id)
+  const shown = context.shown.turnOf(threadId, turn.id)
   for (const part of turn.steps.flatMap(({ parts }) => parts)) {
     if (part.type === 'text') shown.addText(part.text)
     if (part.type === 'call') {

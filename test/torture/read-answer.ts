@@ -1,6 +1,6 @@
 import type { SseEvent } from '../../src/protocol/sse.ts'
 import { readStream } from './http.ts'
-import type { OpenStream, Storm } from './storm.ts'
+import type { OpenStream, TortureContext } from './torture-context.ts'
 
 interface ReadAnswer {
   /** 0: none came. */
@@ -13,7 +13,7 @@ interface ReadAnswer {
 
 /** Reads a stream of the AI SDK, and remembers what it was shown. */
 export async function readAnswer(
-  storm: Storm,
+  context: TortureContext,
   url: string,
   asked: { readonly owner: string; readonly body?: string },
   threadId: string,
@@ -23,16 +23,16 @@ export async function readAnswer(
   let isWhole = false
   const texts = new Map<string, string>()
   let refusal = ''
-  // A stream that never ends must not keep the storm from ending: it is told of, and left.
+  // A stream that never ends must not keep the run from ending: it is reported, and left.
   const leave = new AbortController()
   const onLeaving = () => leave.abort()
-  storm.leaving.addEventListener('abort', onLeaving)
+  context.leaving.addEventListener('abort', onLeaving)
   const stream: OpenStream = {
     ...{ threadId, owner: asked.owner, url, turnId: undefined },
     lastChunk: 'nothing',
     lastChunkAt: performance.now(),
   }
-  storm.streams.add(stream)
+  context.streams.add(stream)
   const onEvent = ({ data, event }: SseEvent) => {
     if (event !== undefined) return
     if (data === '[DONE]') {
@@ -48,7 +48,7 @@ export async function readAnswer(
       onBegun()
     }
     if (turnId === undefined) return
-    const turn = storm.shown.turnOf(threadId, turnId)
+    const turn = context.shown.turnOf(threadId, turnId)
     if (chunk.type === 'text-start') texts.set(chunk.id ?? '', '')
     if (chunk.type === 'text-delta') {
       const text = `${texts.get(chunk.id ?? '') ?? ''}${chunk.delta ?? ''}`
@@ -62,8 +62,8 @@ export async function readAnswer(
   const status = await readStream(url, asked, leave, onEvent, (code) => {
     refusal = code
   })
-  storm.streams.delete(stream)
-  storm.leaving.removeEventListener('abort', onLeaving)
+  context.streams.delete(stream)
+  context.leaving.removeEventListener('abort', onLeaving)
   return { status, turnId, isWhole, refusal }
 }
 

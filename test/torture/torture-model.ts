@@ -23,13 +23,13 @@ export function tortureModel(): LanguageModel {
     { type: 'text-delta', id: 'endless', delta: `And ${index} more of the same. `.repeat(20) },
   ])
   const doStream: Model['doStream'] = (options) => {
-    const isEndless = asked(options.prompt).question === 'endless'
+    const isEndless = readQuestion(options.prompt).question === 'endless'
     return (isEndless ? endless : scripted).doStream(options)
   }
   return { ...scripted, doStream } satisfies Model
 }
 
-function asked(prompt: readonly PromptMessage[]) {
+function readQuestion(prompt: readonly PromptMessage[]) {
   const last = prompt.findLastIndex(({ role }) => role === 'user')
   const [, question = 'story', number = '0'] =
     /"(\w+) (\d+)"/.exec(JSON.stringify(prompt[last])) ?? []
@@ -38,25 +38,26 @@ function asked(prompt: readonly PromptMessage[]) {
 }
 
 function script(prompt: readonly PromptMessage[]): readonly ScriptPart[] {
-  const { question, n, done } = asked(prompt)
-  const say = (text: string): readonly ScriptPart[] =>
+  const { question, n, done } = readQuestion(prompt)
+  const textOf = (text: string): readonly ScriptPart[] =>
     `${text} (${n})`
       .split(/(?<= )/)
       .flatMap((word) => [{ text: word }, { waitMs: 10 }] satisfies ScriptPart[])
-  if (done > 0) return say(`That is all there is to say about the ${question} that was asked for.`)
+  if (done > 0)
+    return textOf(`That is all there is to say about the ${question} that was asked for.`)
   switch (question) {
     case 'look':
       return [
-        ...say('Let me look in two places.'),
+        ...textOf('Let me look in two places.'),
         { call: 'look', input: { n }, streamed: true },
         { call: 'look', input: { n: n + 1 } },
       ]
     case 'charge':
     case 'remove':
     case 'watch':
-      return [...say(`I am about to ${question}.`), { call: question, input: { n } }]
+      return [...textOf(`I am about to ${question}.`), { call: question, input: { n } }]
     default:
-      return say('Once upon a time there was a long story that took its time. '.repeat(8))
+      return textOf('Once upon a time there was a long story that took its time. '.repeat(8))
   }
 }
 

@@ -14,14 +14,14 @@ import {
   type PageMessage,
   Shown,
 } from './evidence.ts'
-import { calm, faults } from './faults.ts'
+import { faults, undoFaults } from './faults.ts'
 import { type Fleet, startFleet } from './fleet.ts'
-import { ask, askJson } from './http.ts'
+import { sendRequest, requestJson } from './http.ts'
 import { actAsPerson, decideOnce } from './people.ts'
-import { type Storm, CoverageCounters } from './storm.ts'
+import { type TortureContext, CoverageCounters } from './torture-context.ts'
 
 export interface TortureOptions {
-  readonly store: Storm['store']
+  readonly store: TortureContext['store']
   /** Where databases can be made; for PostgreSQL alone. */
   readonly postgresUrl?: string
   readonly seed: number
@@ -48,7 +48,7 @@ const endlessMs = 60_000
 const quiesceMs = 240_000
 const memoryMs = 60_000
 
-/** A storm over one store, and what is left when it is over. */
+/** A torture run over one store, and what is left when it is over. */
 export async function torture(options: TortureOptions): Promise<TortureReport> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-torture-'))
   const trace = join(folder, 'trace.log')
@@ -79,7 +79,7 @@ async function rage(
   trace: string,
 ): Promise<TortureReport> {
   const [over, leaving] = [new AbortController(), new AbortController()]
-  const storm: Storm = {
+  const context: TortureContext = {
     store,
     db,
     fleet,
@@ -95,29 +95,29 @@ async function rage(
   const [survivor] = fleet.servers
   if (survivor === undefined) throw new Error('There is no server.')
   const before = await survivor.memory()
-  const health = watchHealth(storm)
+  const health = watchHealth(context)
   const asking = Promise.all(
-    Array.from({ length: people }, (_, index) => actAsPerson(storm, `person-${index + 1}`)),
+    Array.from({ length: people }, (_, index) => actAsPerson(context, `person-${index + 1}`)),
   )
-  const harming = Promise.all(
-    Array.from({ length: faultsAtOnce }, (_, index) => harm(storm, `harm-${index + 1}`)),
+  const injecting = Promise.all(
+    Array.from({ length: faultsAtOnce }, (_, index) => injectFaults(context, `harm-${index + 1}`)),
   )
   const passing = (async () => {
     await pause(seconds * 1_000)
-    while (!until(storm.coverage.counts) && !over.signal.aborted) await pause(100)
+    while (!until(context.coverage.counts) && !over.signal.aborted) await pause(100)
   })()
   // One of the others alone ends early: with an error.
-  await Promise.race([passing, asking, harming])
+  await Promise.race([passing, asking, injecting])
   over.abort()
-  await harming
-  await calm(storm)
-  const endless = await awaitStreams(storm)
+  await injecting
+  await undoFaults(context)
+  const endless = await awaitStreams(context)
   leaving.abort()
   await asking
-  const stuck = await quiesce(storm)
+  const stuck = await quiesce(context)
   const longestHealthMs = await health
-  const pages = await readPages(storm)
-  const calls = await readCalls(storm, pages)
+  const pages = await readPages(context)
+  const calls = await readCalls(context, pages)
   const memory = { before, after: await survivor.memory() }
   // Sockets that were left and answers that nobody takes are let go of in their own time.
   const patience = performance.now() + memoryMs
@@ -126,23 +126,23 @@ async function rage(
     memory.after = await survivor.memory()
   }
   const evidence: Evidence = {
-    shown: storm.shown,
+    shown: context.shown,
     pages,
     calls,
     trace: readFileSync(trace, 'utf8').split('\n').filter(Boolean),
     stuck,
     endless,
-    gaps: storm.gaps,
+    gaps: context.gaps,
     crashes: fleet.servers.flatMap(({ crashes }) => crashes),
     memory,
     problems: await check(db),
   }
-  storm.coverage.add('threads', storm.threads.size)
-  storm.coverage.add('turns shown', storm.shown.turns.size)
-  storm.coverage.add('calls', calls.length)
-  storm.coverage.add('times that a tool ran', evidence.trace.length)
+  context.coverage.add('threads', context.threads.size)
+  context.coverage.add('turns shown', context.shown.turns.size)
+  context.coverage.add('calls', calls.length)
+  context.coverage.add('times that a tool ran', evidence.trace.length)
   return {
-    counts: storm.coverage.counts,
+    counts: context.coverage.counts,
     longestHealthMs,
     memory,
     violations: findViolations(evidence),
@@ -153,20 +153,20 @@ const mix = (hash: number, letter: string): number =>
   (Math.imul(hash, 31) + (letter.codePointAt(0) ?? 0)) >>> 0
 
 /** One fault after the other, drawn from those that this store can have. */
-async function harm(storm: Storm, name: string): Promise<void> {
-  const random = storm.randomFor(name)
-  const possible = faults.filter(({ stores }) => stores.includes(storm.store))
-  while (!storm.over.aborted) {
+async function injectFaults(context: TortureContext, name: string): Promise<void> {
+  const random = context.randomFor(name)
+  const possible = faults.filter(({ stores }) => stores.includes(context.store))
+  while (!context.over.aborted) {
     const fault = random.pick(possible)
     // One fault can be in the way of another, as a lock is in the way of a lock.
-    const isDone = await fault.run(storm, random).catch(() => false)
-    storm.coverage.add(isDone ? `fault: ${fault.name}` : 'faults that could not be done')
+    const isDone = await fault.run(context, random).catch(() => false)
+    context.coverage.add(isDone ? `fault: ${fault.name}` : 'faults that could not be done')
     await pause(random.int(800))
   }
 }
 
 /** The longest that anybody had to wait for `/api/health` of a server that no fault had in its hands. */
-async function watchHealth({ fleet, over }: Storm): Promise<number> {
+async function watchHealth({ fleet, over }: TortureContext): Promise<number> {
   let longest = 0
   while (!over.aborted) {
     for (const server of fleet.servers) {
@@ -174,7 +174,7 @@ async function watchHealth({ fleet, over }: Storm): Promise<number> {
       if (url === undefined || server.isHeld) continue
       const { timesHeld } = server
       const begun = performance.now()
-      const response = await ask(`${url}/api/health`, { owner: 'watcher' })
+      const response = await sendRequest(`${url}/api/health`, { owner: 'watcher' })
       await response?.body?.cancel()
       // Otherwise it may have been frozen meanwhile.
       if (server.timesHeld === timesHeld && response !== undefined) {
@@ -190,28 +190,28 @@ async function watchHealth({ fleet, over }: Storm): Promise<number> {
  * With no more faults, every turn ends or waits, and with it the streams of its answer. Resolves with those that stay
  * open although nothing is live in their thread: a person there would see an answer in the making, for ever.
  */
-async function awaitStreams(storm: Storm): Promise<readonly string[]> {
-  const random = storm.randomFor('readers at the end')
+async function awaitStreams(context: TortureContext): Promise<readonly string[]> {
+  const random = context.randomFor('readers at the end')
   const until = performance.now() + streamsEndMs
   // A message that a stop has held is answered once a person sends it on (IN5): until then its stream is rightly open.
-  for (const { threadId, owner } of storm.streams) {
-    const release = `${storm.fleet.pick(random)}/api/threads/${threadId}/queue/release`
-    await askJson(release, { owner, method: 'POST' })
+  for (const { threadId, owner } of context.streams) {
+    const release = `${context.fleet.pick(random)}/api/threads/${threadId}/queue/release`
+    await requestJson(release, { owner, method: 'POST' })
   }
-  while (storm.streams.size > 0 && performance.now() < until) await pause(100)
+  while (context.streams.size > 0 && performance.now() < until) await pause(100)
   const endless: string[] = []
-  for (const stream of storm.streams) {
+  for (const stream of context.streams) {
     const { threadId, owner, url } = stream
-    const resume = `${storm.fleet.pick(random)}/api/chat/${threadId}/stream`
-    const answer = await ask(resume, { owner })
+    const resume = `${context.fleet.pick(random)}/api/chat/${threadId}/stream`
+    const answer = await sendRequest(resume, { owner })
     await answer?.body?.cancel()
     if (answer?.status !== 204) continue
-    const page = await readPage(storm, random, threadId, 'limit=1')
+    const page = await readPage(context, random, threadId, 'limit=1')
     if (page == null || (page.queue ?? []).length > 0) continue
     // It may have ended just now.
     const patience = performance.now() + endlessMs
-    while (storm.streams.has(stream) && performance.now() < patience) await pause(100)
-    if (!storm.streams.has(stream)) continue
+    while (context.streams.has(stream) && performance.now() < patience) await pause(100)
+    if (!context.streams.has(stream)) continue
     const silentMs = performance.now() - stream.lastChunkAt
     endless.push(
       `${threadId}: ${url}, of the turn ${stream.turnId ?? '(none yet)'}; the last message of its thread is ${page.results[0]?.id}; for ${silentMs.toFixed(0)} ms nothing since ${stream.lastChunk}`,
@@ -224,18 +224,18 @@ async function awaitStreams(storm: Storm): Promise<readonly string[]> {
  * People decide what waits, until every turn has ended; resolves with those that do not. A message can be taken long
  * after its sender has left, so all is looked at again as long as a server was at work meanwhile.
  */
-async function quiesce(storm: Storm): Promise<readonly string[]> {
-  const random = storm.randomFor('people at the end')
+async function quiesce(context: TortureContext): Promise<readonly string[]> {
+  const random = context.randomFor('people at the end')
   const until = performance.now() + quiesceMs
   const areIdle = async () => {
-    const idle = await Promise.all(storm.fleet.servers.map((server) => server.isIdle()))
+    const idle = await Promise.all(context.fleet.servers.map((server) => server.isIdle()))
     return !idle.includes(false)
   }
   for (;;) {
     const wereIdle = await areIdle()
     const open: string[] = []
-    for (const threadId of storm.threads.keys()) {
-      if (!(await isAtRest(storm, random, threadId))) open.push(threadId)
+    for (const threadId of context.threads.keys()) {
+      if (!(await isAtRest(context, random, threadId))) open.push(threadId)
     }
     if (open.length === 0 && wereIdle && (await areIdle())) return []
     if (performance.now() >= until) return open.length > 0 ? open : ['a server that is at work']
@@ -243,8 +243,12 @@ async function quiesce(storm: Storm): Promise<readonly string[]> {
   }
 }
 
-async function isAtRest(storm: Storm, random: Random, threadId: string): Promise<boolean> {
-  const page = await readPage(storm, random, threadId, 'limit=2')
+async function isAtRest(
+  context: TortureContext,
+  random: Random,
+  threadId: string,
+): Promise<boolean> {
+  const page = await readPage(context, random, threadId, 'limit=2')
   if (page === undefined) return false
   // Nobody got through with the first message.
   if (page === null) return true
@@ -252,18 +256,18 @@ async function isAtRest(storm: Storm, random: Random, threadId: string): Promise
   const { queue = [] } = page
   if (queue.length > 0) {
     const turnId = page.results.find(({ role }) => role === 'assistant')?.id
-    if (turnId !== undefined) await decideOnce(storm, random, threadId, turnId)
-    const owner = storm.threads.get(threadId) ?? ''
-    const release = `${storm.fleet.pick(random)}/api/threads/${threadId}/queue/release`
-    await askJson(release, { owner, method: 'POST' })
+    if (turnId !== undefined) await decideOnce(context, random, threadId, turnId)
+    const owner = context.threads.get(threadId) ?? ''
+    const release = `${context.fleet.pick(random)}/api/threads/${threadId}/queue/release`
+    await requestJson(release, { owner, method: 'POST' })
     return false
   }
   const turn = page.results.find(({ role }) => role === 'assistant')
   // A message without its turn waits for somebody to take it up, or for a person to send it again.
   if (turn === undefined || page.results[0]?.id !== turn.id) {
-    return storm.shown.messages.get(threadId)?.has(page.results[0]?.id ?? '') !== true
+    return context.shown.messages.get(threadId)?.has(page.results[0]?.id ?? '') !== true
   }
-  return (await decideOnce(storm, random, threadId, turn.id)) === true
+  return (await decideOnce(context, random, threadId, turn.id)) === true
 }
 
 interface Page {
@@ -274,27 +278,29 @@ interface Page {
 
 /** null: there is no such thread; undefined: nobody could say. */
 async function readPage(
-  { fleet, threads }: Storm,
+  { fleet, threads }: TortureContext,
   random: Random,
   threadId: string,
   query: string,
 ): Promise<Page | null | undefined> {
   const owner = threads.get(threadId) ?? ''
   const url = `${fleet.pick(random)}/api/threads/${threadId}/messages?${query}`
-  const answer = await askJson(url, { owner })
+  const answer = await requestJson(url, { owner })
   if (answer?.status === 404) return null
   return answer?.status === 200 ? (answer.json as Page) : undefined
 }
 
-async function readPages(storm: Storm): Promise<ReadonlyMap<string, readonly PageMessage[]>> {
-  const random = storm.randomFor('reader at the end')
+async function readPages(
+  context: TortureContext,
+): Promise<ReadonlyMap<string, readonly PageMessage[]>> {
+  const random = context.randomFor('reader at the end')
   const pages = new Map<string, readonly PageMessage[]>()
-  for (const threadId of storm.threads.keys()) {
+  for (const threadId of context.threads.keys()) {
     const messages: PageMessage[] = []
     for (let cursor: string | null = ''; cursor !== null;) {
       const query = `limit=100${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`
-      const page = await readPage(storm, random, threadId, query)
-      if (page === undefined) throw new Error(`After the storm, ${threadId} cannot be read.`)
+      const page = await readPage(context, random, threadId, query)
+      if (page === undefined) throw new Error(`After the context, ${threadId} cannot be read.`)
       messages.push(...(page?.results ?? []))
       cursor = page?.nextCursor ?? null
     }
@@ -303,18 +309,21 @@ async function readPages(storm: Storm): Promise<ReadonlyMap<string, readonly Pag
   return pages
 }
 
-async function readCalls(storm: Storm, pages: Evidence['pages']): Promise<readonly CallRecord[]> {
-  const random = storm.randomFor('counter at the end')
+async function readCalls(
+  context: TortureContext,
+  pages: Evidence['pages'],
+): Promise<readonly CallRecord[]> {
+  const random = context.randomFor('counter at the end')
   const calls: CallRecord[] = []
   for (const [threadId, messages] of pages) {
-    const owner = storm.threads.get(threadId) ?? ''
+    const owner = context.threads.get(threadId) ?? ''
     if (!owner.startsWith('person')) continue
     for (const { id, role, parts } of messages) {
       if (role !== 'assistant' || parts.every(({ toolCallId }) => toolCallId === undefined))
         continue
-      const url = `${storm.fleet.pick(random)}/api/messages/${id}/tool-calls?include=all`
-      const answer = await askJson(url, { owner })
-      if (answer?.status !== 200) throw new Error(`After the storm, ${id} cannot be read.`)
+      const url = `${context.fleet.pick(random)}/api/messages/${id}/tool-calls?include=all`
+      const answer = await requestJson(url, { owner })
+      if (answer?.status !== 200) throw new Error(`After the context, ${id} cannot be read.`)
       calls.push(...(answer.json as { readonly toolCalls: readonly CallRecord[] }).toolCalls)
     }
   }

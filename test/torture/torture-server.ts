@@ -112,8 +112,8 @@ function obey(order: Order): Answer {
   }
 }
 
-const tell = (answer: Answer) => process.send?.(answer)
-process.on('message', (order: Order) => tell(obey(order)))
+const sendAnswer = (answer: Answer) => process.send?.(answer)
+process.on('message', (order: Order) => sendAnswer(obey(order)))
 process.once('disconnect', () => process.exit(0))
 process.once('SIGTERM', () => {
   void (async () => {
@@ -123,4 +123,4 @@ process.once('SIGTERM', () => {
     process.exit(0)
   })()
 })
-tell({ type: 'listening', url: server.url })
+sendAnswer({ type: 'listening', url: server.url })

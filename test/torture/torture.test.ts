@@ -5,11 +5,11 @@ import { torture } from './torture-run.ts'
 
 /** The short form, two minutes of it: one over each store, at once. `npm run torture` is the long one. */
 const seconds = 60
-/** A storm ends when enough has happened, however long that takes; then people decide what is left, and all is read. */
+/** A run ends when enough has happened, however long that takes; then people decide what is left, and all is read. */
 const limitMs = 600_000
 
-describe('a storm', () => {
-  // Both at once: most of the time of a storm is waiting for what it has broken.
+describe('a torture run', () => {
+  // Both at once: most of the time of a run is waiting for what it has broken.
   it.concurrent.each(['sqlite', 'postgres'] as const)(
     '[OP7 CR1 CR4 LG4] over %s loses nothing that was shown, runs nothing twice, leaves nothing stuck',
     { timeout: limitMs },
@@ -27,7 +27,7 @@ describe('a storm', () => {
   )
 })
 
-describe('the judge of a storm', () => {
+describe('the judge of a torture run', () => {
   const idle = { heap: 30_000_000, rss: 120_000_000 }
 
   /** One thread, one turn, one charge: all as it should be. */

@@ -35,11 +35,11 @@ export function ShareDialog({ threadId }: { readonly threadId: string }): ReactN
     await shares.create()
     await read()
   }
-  const revoke = async (id: string) => {
+  const revoke = async (id: string, button: Element) => {
     await shares.revoke(id)
+    // The line goes, and the focus with it, unless the person has moved it on meanwhile.
+    if (document.activeElement === button) createButton.current?.focus()
     await read()
-    // The line is gone, and the focus with it.
-    createButton.current?.focus()
   }
   if (!sharing) return null
   return (
@@ -87,7 +87,7 @@ export function ShareDialog({ threadId }: { readonly threadId: string }): ReactN
                 key={link.id}
                 link={link}
                 isBusy={isBusy}
-                onRevoke={() => run(() => revoke(link.id))}
+                onRevoke={(button) => run(() => revoke(link.id, button))}
               />
             ))}
           </ul>
@@ -100,7 +100,7 @@ export function ShareDialog({ threadId }: { readonly threadId: string }): ReactN
 function LinkLine(props: {
   readonly link: ShareItem
   readonly isBusy: boolean
-  readonly onRevoke: () => void
+  readonly onRevoke: (button: Element) => void
 }): ReactNode {
   const { link, isBusy, onRevoke } = props
   const address = new URL(sharePath(link.id), location.href).href
@@ -120,7 +120,7 @@ function LinkLine(props: {
         className="hf-quiet"
         aria-label={`Revoke the link of ${made}`}
         aria-disabled={isBusy}
-        onClick={onRevoke}
+        onClick={({ currentTarget }) => onRevoke(currentTarget)}
       >
         <Icon name="trash" />
         Revoke

@@ -35,8 +35,8 @@ export function ThreadLink({ thread, isCurrent, onOpen, actions }: ThreadLinkPro
         <ThreadRename
           title={thread.title}
           onSave={(next) => actions.rename(thread, next)}
-          onClose={(isByKey) => {
-            setRenamed(isByKey)
+          onClose={(hadFocus) => {
+            setRenamed(hadFocus)
             setRenaming(false)
           }}
         />

@@ -3,8 +3,8 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 export interface ThreadRenameProps {
   readonly title: string
   readonly onSave: (title: string) => Promise<void>
-  /** `isByKey`: with Enter or Escape, so the focus has nowhere to go by itself. */
-  readonly onClose: (isByKey: boolean) => void
+  /** `hadFocus`: with Enter or Escape, so the focus has nowhere to go by itself. */
+  readonly onClose: (hadFocus: boolean) => void
 }
 
 export function ThreadRename({ title, onSave, onClose }: ThreadRenameProps): ReactNode {
@@ -17,7 +17,8 @@ export function ThreadRename({ title, onSave, onClose }: ThreadRenameProps): Rea
   }, [])
   const save = () => {
     onSave(text.trim())
-      .then(() => onClose(true))
+      // Whoever has gone on to another field while it was stored keeps the focus there.
+      .then(() => onClose(field.current === document.activeElement))
       .catch((thrown: unknown) =>
         setError(thrown instanceof Error ? thrown.message : String(thrown)),
       )

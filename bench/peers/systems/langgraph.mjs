@@ -33,7 +33,7 @@ class ScriptModel extends BaseChatModel {
     return { generations: [whole] }
   }
   async *_streamResponseChunks(messages, _options, runManager) {
-    const say = async (text, more = {}) => {
+    const emitChunk = async (text, more = {}) => {
       const chunk = new ChatGenerationChunk({
         text,
         message: new AIMessageChunk({ content: text, ...more }),
@@ -46,13 +46,13 @@ class ScriptModel extends BaseChatModel {
     if (messages.some((message) => message.getType() === 'tool')) {
       for (const word of words) {
         await pause(20)
-        yield await say(word)
+        yield await emitChunk(word)
       }
       return
     }
-    yield await say(opening)
+    yield await emitChunk(opening)
     await pause(150)
-    yield await say('', {
+    yield await emitChunk('', {
       tool_call_chunks: [
         {
           id: 'call-1',

@@ -14,7 +14,7 @@ export async function open(address) {
     if (reply !== undefined) waiting.get(reply)?.(value)
     else listeners.get(channel)?.(message)
   })
-  const ask = (verb, ...args) =>
+  const callParent = (verb, ...args) =>
     new Promise((resolve) => {
       waiting.set(++count, resolve)
       process.send({ id: count, verb, args })
@@ -23,20 +23,20 @@ export async function open(address) {
     waitUntil: null,
     publisher: {
       connect: async () => undefined,
-      publish: (channel, message) => ask('publish', channel, message),
-      set: (key, value) => ask('set', key, value),
-      get: (key) => ask('get', key),
-      incr: (key) => ask('incr', key),
+      publish: (channel, message) => callParent('publish', channel, message),
+      set: (key, value) => callParent('set', key, value),
+      get: (key) => callParent('get', key),
+      incr: (key) => callParent('incr', key),
     },
     subscriber: {
       connect: async () => undefined,
       subscribe: async (channel, callback) => {
         listeners.set(channel, callback)
-        await ask('subscribe', channel)
+        await callParent('subscribe', channel)
       },
       unsubscribe: async (channel) => {
         listeners.delete(channel)
-        await ask('unsubscribe', channel)
+        await callParent('unsubscribe', channel)
       },
     },
   })

@@ -26,9 +26,11 @@ export interface TurnScope<Choices = unknown> extends TurnPlace {
   readonly reason: AgentReason
 }
 
-/** Timeouts of a model call, in milliseconds. */
+/** How long a model may send nothing, in milliseconds; after that the model call has failed. */
 export interface ModelTimeout {
+  /** Until the first part of its stream. @default no limit */
   readonly firstChunkMs?: number
+  /** Between two parts. @default no limit */
   readonly chunkMs?: number
 }
 
@@ -141,10 +143,15 @@ export type AgentTool<Input, Output, Context> = Omit<
   Tool<Input, Output, Unchecked>,
   'inputSchema' | 'outputSchema' | 'contextSchema' | 'execute' | 'needsApproval' | 'description'
 > & {
+  /** For the model: what the tool does. @default none */
   readonly description?: string | ((options: { readonly context: Context }) => string)
+  /** The arguments. A call that does not fit it does not run. */
   readonly inputSchema: FlexibleSchema<Input>
+  /** The result. Results that a client or a person sends have to fit it. @default any JSON */
   readonly outputSchema?: FlexibleSchema<Output>
+  /** @default the client runs the tool, and sends its result (`addToolOutputs`) */
   readonly execute?: (input: Input, scope: CallScope<Context>) => Executed<Output>
+  /** Whether a call waits for a person. A policy of the tool takes precedence. @default false */
   readonly needsApproval?:
     | boolean
     | ((input: Input, scope: CallScope<Context>) => boolean | PromiseLike<boolean>)

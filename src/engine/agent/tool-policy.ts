@@ -62,15 +62,19 @@ export type ApprovalVerdict =
 export interface Toolbox {
   readonly tools: ToolSet
   readonly find: (name: string) => Tool | undefined
+  /** Whether the server runs it: it has an `execute`. */
   readonly isExecutable: (name: string) => boolean
+  /** Whether a call that a crash broke off may run again (`repeatable` of its policy). @default false */
   readonly isRepeatable: (name: string) => boolean
   /** Whether the provider executes it, and may return its result in a later step than the one that called it. */
   readonly isDeferred: (name: string) => boolean
+  /** Empty where the tool has none. */
   readonly policyOf: (name: string) => ToolPolicy
   /** The context of the tool. Rejects if it does not fit the tool's `contextSchema`: then nothing may run. */
   readonly contextOf: (name: string) => unknown
   /** The contexts of all tools, unchecked: for descriptions that are functions. */
   readonly contexts: Readonly<Record<string, unknown>>
+  /** Whether a call runs, waits for a person, or is decided by a policy. */
   readonly judge: (call: ToolCallToJudge) => ApprovalVerdict | Promise<ApprovalVerdict>
 }
 
@@ -137,25 +141,27 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
         policyOf(call.name).approval !== undefined ||
         toolApproval !== undefined ||
         find(call.name)?.needsApproval !== undefined
-      return hasRule ? callPolicy(call) : { kind: 'free' }
+      if (!hasRule) return { kind: 'free' }
+      // A copy: a policy that changes what it judges must not change what was called.
+      return callPolicy({ ...call, input: structuredClone(call.input) })
     },
   }
 
   async function callPolicy(call: ToolCallToJudge): Promise<ApprovalVerdict> {
     const { approval } = policyOf(call.name)
     if (approval !== undefined) {
-      const asks =
+      const needsPerson =
         typeof approval === 'function'
           ? await approval(call.input, call.scope)
           : approval === 'always'
-      return { kind: asks ? 'ask' : 'free' }
+      return { kind: needsPerson ? 'ask' : 'free' }
     }
     const status = await callToolApproval(call)
     if (status !== undefined) return toVerdict(status)
     const needs = find(call.name)?.needsApproval
-    const asks =
+    const needsPerson =
       typeof needs === 'function' ? await needs(call.input, await toolScope(call)) : needs === true
-    return { kind: asks ? 'ask' : 'free' }
+    return { kind: needsPerson ? 'ask' : 'free' }
   }
 
   async function callToolApproval(call: ToolCallToJudge): Promise<ToolApprovalStatus> {
@@ -176,15 +182,25 @@ export function createToolbox(parts: ToolboxParts): Toolbox {
   }
 }
 
-function toVerdict(status: Exclude<ToolApprovalStatus, undefined>): ApprovalVerdict {
-  const { type, reason } =
-    typeof status === 'string'
-      ? { type: status, reason: undefined }
-      : { reason: undefined, ...status }
-  if (type === 'approved' || type === 'denied') {
-    return reason === undefined ? { kind: type } : { kind: type, reason }
+/** What a function of the host application returned may be anything: what is no status has not allowed the tool to run. */
+function toVerdict(status: unknown): ApprovalVerdict {
+  const { type, reason } = (typeof status === 'string' ? { type: status } : (status ?? {})) as {
+    readonly type?: unknown
+    readonly reason?: unknown
   }
-  return { kind: type === 'user-approval' ? 'ask' : 'free' }
+  switch (type) {
+    case 'approved':
+    case 'denied':
+      return typeof reason === 'string' ? { kind: type, reason } : { kind: type }
+    case 'user-approval':
+      return { kind: 'ask' }
+    case 'not-applicable':
+      return { kind: 'free' }
+    default:
+      throw new TypeError(
+        '"toolApproval" did not return "not-applicable", "user-approval", "approved" or "denied".',
+      )
+  }
 }
 
 export const noToolbox: Toolbox = createToolbox({

@@ -40,7 +40,7 @@ export type ToolOutputResult =
 /**
  * Stores the results of tools that the client runs itself (an AI SDK tool without `execute`), each once and only while
  * its call waits for it. Returns one result for each, in order. A client sends back every result that it has: those of
- * one turn are one read and at most one commit, however many there are. `found`: see `withFoundTurn`.
+ * one turn are one read and at most one commit, however many there are. `found`: see `AnswerMethods`.
  */
 export async function addToolOutputs(
   engine: Engine,

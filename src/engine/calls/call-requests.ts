@@ -1,11 +1,14 @@
-import { parseCallId, parseOwnerId, parseThreadId } from '../../core/ids.ts'
+import { parseCallId, parseOwnerId, parseThreadId, type ThreadId } from '../../core/ids.ts'
 import type { Json } from '../../core/json.ts'
-import type { ToolOutput } from './add-tool-outputs.ts'
-import { bad, checkBy, checkNames, checkWord } from '../options/check-names.ts'
-import type { DecisionRequest } from './decide.ts'
+import type { FoundTurn } from '../../store/store.ts'
+import type { ToolOutput, ToolOutputResult } from './add-tool-outputs.ts'
+import { checkBy, checkNames, checkWord } from '../options/check-names.ts'
+import type { DecisionRequest, DecisionResult } from './decide.ts'
 import type { ResolveRequest } from './resolve.ts'
+import type { ContinueResult } from '../run/resume.ts'
 import type { ThreadScope } from '../thread-scope.ts'
 import { warnDeprecated } from '../options/warn-deprecated.ts'
+import { badRequestFault } from '../../core/holdfast-error.ts'
 
 /** The decision of a person on a call that waits for approval. */
 export interface ToolDecision {
@@ -15,6 +18,15 @@ export interface ToolDecision {
   readonly args?: Json
   /** With `reject`: the reason, which the model receives. @default no reason */
   readonly feedback?: string
+}
+
+/** The arguments of `decide`: one or more decisions of one person in one thread. */
+export interface DecideRequest extends ThreadScope {
+  readonly threadId: ThreadId
+  /** The id of the person who decides; stored with each decision (AP7). */
+  readonly by: string
+  /** The calls may belong to several turns of the thread. A call that is not in it gets the result `not-found`. */
+  readonly decisions: readonly (ToolDecision | OldDecision)[]
 }
 
 /** The resolution by a person of a call whose outcome is unknown. */
@@ -40,6 +52,22 @@ export type OldDecision = DecisionRequest
 export type OldResolution = ResolveRequest
 /** @deprecated `{ toolCallId, output }` or `{ toolCallId, errorText }` since 0.3; goes with 1.0. */
 export type OldToolOutput = ToolOutput
+
+/**
+ * The methods of `Holdfast` that plan on a turn, as the engine implements them: `found` is the turn of their calls, or the
+ * last turn of the thread that is continued, for a route that has just read it and must not read it twice. The public types
+ * have no `found`: a host would have to know that the turn was read from the store. A host's wrapper of these methods may
+ * drop it: then the turn is read.
+ */
+export interface AnswerMethods {
+  decide(request: DecideRequest, found?: FoundTurn): Promise<readonly DecisionResult[]>
+  addToolOutputs(
+    threadId: ThreadId,
+    outputs: readonly (ClientToolOutput | OldToolOutput)[],
+    found?: FoundTurn,
+  ): Promise<readonly ToolOutputResult[]>
+  continue(threadId: ThreadId, scope?: ThreadScope, found?: FoundTurn): Promise<ContinueResult>
+}
 
 export function toDecisionRequest(given: ToolDecision | OldDecision): DecisionRequest {
   checkNames('A decision', given, [
@@ -83,7 +111,8 @@ export function toGivenOutput(given: ClientToolOutput | OldToolOutput): ToolOutp
     checkText('errorText', given.errorText)
     return { callId, outcome: { state: 'failed', cause: 'tool-error', error: given.errorText } }
   }
-  if (!('output' in given)) throw bad('What a client says of a call has "output" or "errorText".')
+  if (!('output' in given))
+    throw badRequestFault('What a client says of a call has "output" or "errorText".')
   return {
     callId,
     outcome: { state: 'succeeded', output: { kind: 'inline', value: given.output } },
@@ -97,7 +126,7 @@ const isOld = <Given extends object>(
   typeof given === 'object' && given !== null && 'callId' in given && !('toolCallId' in given)
 
 function checkText(name: string, value: unknown): void {
-  if (typeof value !== 'string') throw bad(`"${name}" is a text.`)
+  if (typeof value !== 'string') throw badRequestFault(`"${name}" is a text.`)
 }
 
 function oldCallId(verb: string, { callId }: { readonly callId: string }): string {

@@ -38,7 +38,7 @@ export type DecisionResult =
 
 /**
  * A decision is a compare-and-set on the stored call: of two deciders one wins, and the tool runs once however often
- * the request is repeated (AP2). Several decisions on one turn are one commit (AP6). `found`: see `withFoundTurn`.
+ * the request is repeated (AP2). Several decisions on one turn are one commit (AP6). `found`: see `AnswerMethods`.
  */
 export async function decideCalls(
   engine: Engine,

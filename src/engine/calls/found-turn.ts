@@ -3,21 +3,6 @@ import { callsOf, hasOmittedOutput } from '../../core/message.ts'
 import type { FoundTurn } from '../../store/store.ts'
 import { isOther } from '../thread-scope.ts'
 
-/** Beside the lists and not in them: answers come from outside, and what a turn is like comes from the store alone. */
-const foundFor = new WeakMap<readonly object[], FoundTurn>()
-
-/** The same list of decisions or outputs, for a caller that has read the turn of their calls in the same request. */
-export function withFoundTurn<Answers extends readonly object[]>(
-  answers: Answers,
-  found: FoundTurn,
-): Answers {
-  foundFor.set(answers, found)
-  return answers
-}
-
-export const foundTurnOf = (answers: readonly object[]): FoundTurn | undefined =>
-  foundFor.get(answers)
-
 interface CallQuery {
   readonly threadId: ThreadId
   readonly callId: CallId

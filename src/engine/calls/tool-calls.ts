@@ -1,6 +1,6 @@
 import { type Call, type CallFailure, type CallOutcome, isOpenCall } from '../../core/call.ts'
 import type { NewTurnEvent, TurnEventBody } from '../../core/event.ts'
-import { HoldfastError } from '../../core/holdfast-error.ts'
+import { badRequestFault, HoldfastError } from '../../core/holdfast-error.ts'
 import {
   type CallId,
   type MessageId,
@@ -141,11 +141,12 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
   ): Turn | null => {
     if (message?.role === 'assistant') return message
     if (message !== null) {
-      throw refused(
+      throw badRequestFault(
         `The message ${messageId} is a person's: only messages of the assistant have calls.`,
       )
     }
-    if (elsewhere !== null) throw refused(`The message ${messageId} belongs to another thread.`)
+    if (elsewhere !== null)
+      throw badRequestFault(`The message ${messageId} belongs to another thread.`)
     return null
   }
 
@@ -153,7 +154,7 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
   const checkTurn = (turn: Turn | null, added: number): void => {
     const { maxTurnChars } = limits
     if (added + (turn === null ? 0 : usedBy(turn).chars) <= maxTurnChars) return
-    throw refused(`The message would exceed the limit of ${maxTurnChars} characters.`)
+    throw badRequestFault(`The message would exceed the limit of ${maxTurnChars} characters.`)
   }
 
   const toEvent = (turnId: MessageId, event: TurnEventBody): NewTurnEvent => ({
@@ -216,7 +217,7 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
         checkTurn(turn, charsOfJson(events))
         const isNew = events.some(({ type }) => /^call-(recorded|announced)$/.test(type))
         if (isNew && turn !== null && usedBy(turn).calls >= limits.maxCalls) {
-          throw refused(`The message already has the maximum of ${limits.maxCalls} calls.`)
+          throw badRequestFault(`The message already has the maximum of ${limits.maxCalls} calls.`)
         }
         return events.map((event) => toEvent(messageId, event))
       })
@@ -234,20 +235,22 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
     async appendText(given) {
       checkNames('toolCalls.appendText', given, ['threadId', 'messageId', 'text', 'kind'])
       const { threadId, messageId, text, kind = 'text' } = given
-      if (typeof text !== 'string') throw refused('The text is a string.')
+      if (typeof text !== 'string') throw badRequestFault('The text is a string.')
       if (text === '') return
       await write(parseThreadId(threadId), parseMessageId(messageId), (turn) => {
         checkTurn(turn, text.length)
         const length = text.length + (turn === null ? 0 : usedBy(turn).text)
         if (length > limits.maxTextChars) {
-          throw refused(`The message would be longer than ${limits.maxTextChars} characters.`)
+          throw badRequestFault(
+            `The message would be longer than ${limits.maxTextChars} characters.`,
+          )
         }
         return planText(turn, kind, text).map((event) => toEvent(messageId, event))
       })
     },
 
     async getByMessage(messageId, include) {
-      const found = await store.findTurn(messageId)
+      const found = await store.findTurn(parseMessageId(messageId))
       if (found === null) return { toolCalls: [], isComplete: true }
       return projectToolCalls(found.turn, found.threadId, include === undefined ? {} : { include })
     },
@@ -283,17 +286,15 @@ const upsertNames = [
 
 const noResult: CallOutcome = { state: 'succeeded', output: { kind: 'inline', value: null } }
 
-const refused = (message: string): HoldfastError => new HoldfastError('bad-request', message)
-
 function asJson(value: unknown, what: string, maxChars: number): Json {
   let json: Json
   try {
     json = toJson(value)
   } catch (error) {
-    throw refused(`The ${what} is not JSON: ${messageOf(error)}`)
+    throw badRequestFault(`The ${what} is not JSON: ${messageOf(error)}`)
   }
   if (isLargerThan(json, maxChars)) {
-    throw refused(`The ${what} has more than ${maxChars} characters.`)
+    throw badRequestFault(`The ${what} has more than ${maxChars} characters.`)
   }
   return json
 }
@@ -302,7 +303,7 @@ function parseUpserted(
   call: UpsertedCall,
   maxChars: number,
 ): UpsertedCall & { readonly arguments: Json } {
-  if (typeof call.name !== 'string' || call.name === '') throw refused('A call has a name.')
+  if (typeof call.name !== 'string' || call.name === '') throw badRequestFault('A call has a name.')
   return {
     threadId: parseThreadId(call.threadId),
     messageId: parseMessageId(call.messageId),
@@ -319,7 +320,7 @@ function planOpening(turn: Turn | null): readonly TurnEventBody[] {
   const opening: TurnEventBody[] = []
   if (turn === null) opening.push({ type: 'turn-started', replyTo: null, recorded: true })
   if (turn?.progress.status === 'waiting') {
-    throw refused(
+    throw badRequestFault(
       'The message waits for a person or a client: nothing can be added to it before that.',
     )
   }

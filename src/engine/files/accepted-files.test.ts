@@ -23,22 +23,22 @@ it('[AG2a] older files that a model does not accept are replaced by a text, and 
       { id: 'blind', label: 'Blind', accepts: [], model: modelOf('blind') },
     ],
   })
-  const ask = async (id: string, model: string, parts: readonly UserPart[]) => {
+  const sendAndSettle = async (id: string, model: string, parts: readonly UserPart[]) => {
     const create = { ownerId: 'ana' }
     const message = { id, parts }
     const sent = await holdfast.send({ threadId: 't', message, create, choices: { model } })
     expect(sent.kind).toBe('started')
     await holdfast.settled()
   }
-  await ask('u1', 'seeing', [text('What is this?'), picture])
-  await ask('u2', 'blind', [text('And now?')])
-  await ask('u3', 'seeing', [text('Again?')])
+  await sendAndSettle('u1', 'seeing', [text('What is this?'), picture])
+  await sendAndSettle('u2', 'blind', [text('And now?')])
+  await sendAndSettle('u3', 'seeing', [text('Again?')])
   const sentTo = (id: string) => JSON.stringify(calls[id]?.at(-1))
   expect(sentTo('blind')).toContain('[dot.gif (image/gif) cannot be shown to this model]')
   expect(sentTo('blind')).not.toContain('"type":"file"')
   expect(sentTo('seeing')).toContain('"type":"file"')
   expect(sentTo('seeing')).not.toContain('cannot be shown')
-  await expect(ask('u4', 'blind', [text('This?'), picture])).rejects.toMatchObject({
+  await expect(sendAndSettle('u4', 'blind', [text('This?'), picture])).rejects.toMatchObject({
     code: 'file-not-accepted',
   })
   await holdfast.close()

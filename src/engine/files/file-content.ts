@@ -1,5 +1,5 @@
 import { isUint8Array } from 'node:util/types'
-import { bad } from '../options/check-names.ts'
+import { badRequestFault } from '../../core/holdfast-error.ts'
 
 /** The bytes of a file: all at once, or as a stream. */
 export type FileContent = Uint8Array | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
@@ -15,7 +15,7 @@ export function toPieces(content: FileContent): AsyncIterable<Uint8Array> {
   if (isUint8Array(content)) return once(content)
   if (content instanceof Blob) return onlyBytes(content.stream())
   if (isObject(content) && Symbol.asyncIterator in content) return onlyBytes(content)
-  throw bad(
+  throw badRequestFault(
     '"content" is a Uint8Array, a Blob, a ReadableStream or an AsyncIterable of Uint8Array.',
   )
 }
@@ -29,7 +29,7 @@ async function* once(content: Uint8Array): AsyncGenerator<Uint8Array> {
 /** Strings are refused: how many bytes they have depends on their encoding, which only the caller knows. */
 async function* onlyBytes(content: AsyncIterable<unknown>): AsyncGenerator<Uint8Array> {
   for await (const piece of content) {
-    if (!isUint8Array(piece)) throw bad('The pieces of "content" are Uint8Array.')
+    if (!isUint8Array(piece)) throw badRequestFault('The pieces of "content" are Uint8Array.')
     yield piece
   }
 }

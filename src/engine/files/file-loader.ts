@@ -6,6 +6,7 @@ import {
 } from 'ai'
 import { type Clock, wait } from '../clock.ts'
 import type { ProviderReference } from './file-options.ts'
+import { statusOf } from '../model/model-error.ts'
 import { missingFileText, refusedFileText } from './file-texts.ts'
 import { isOwnFile } from './own-address.ts'
 import { mostPromptFiles, planFileUses } from './plan-file-uses.ts'
@@ -54,7 +55,7 @@ export const fetchRemote: FetchFile = ({ maxBytes, ...request }) =>
 export interface FileLoader {
   /** For the AI SDK's layer. Fails if there is a file that has just turned out to be missing. */
   readonly download: Download
-  /** The messages of a new call, with the provider's own ids of files, where the host gives them. */
+  /** The messages of a call (a new one, unless they are those of the last), with the provider's own ids of files, where the host gives them. */
   refer(messages: readonly ModelMessage[], model: LanguageModel): Promise<readonly ModelMessage[]>
   /** The messages with texts instead of the missing and the refused files. */
   withMissingAsText(messages: readonly ModelMessage[]): ModelMessage[]
@@ -62,8 +63,9 @@ export interface FileLoader {
    * Whether files may be the reason why the provider refused these messages: those that it names, or else all of them, which
    * are texts from now on. Where it refuses the messages without any file too, the files were not to blame: they are sent
    * again from now on, and this throws what the provider refused them with.
+   * @param messages @default those of the last `withMissingAsText`
    */
-  isToBlame(error: unknown, messages: readonly ModelMessage[]): boolean
+  isToBlame(error: unknown, messages?: readonly ModelMessage[]): boolean
   /** Grows with each file that turns out to be missing, and with each of which fewer uses fit than before. */
   readonly missing: number
 }
@@ -94,6 +96,9 @@ export function createFileLoader(
   const refused = new Set<unknown>()
   /** In the current call: the files that became texts without being named, and the refusal that was the reason. */
   let suspicion: { readonly error: unknown; readonly files: readonly unknown[] } | null = null
+  /** The messages of the current call, as they were given, and as they were sent last. */
+  let referred: readonly ModelMessage[] = []
+  let sent: readonly ModelMessage[] = []
   /** The files of the last prompt, by address. */
   let loaded: ReadonlyMap<string, Fetched> = new Map()
   /** What the messages contain that are about to be sent. */
@@ -163,7 +168,7 @@ export function createFileLoader(
   }
 
   const references = new Map<string, Promise<ProviderReference | undefined>>()
-  /** Once in a run. What the host cannot say is sent as ever. */
+  /** The host is called once in a run for each file. If it fails, the bytes or the link are sent as without it. */
   const referenceOf = (url: string, provider: string, refer: ReferTo) => {
     const key = `${provider} ${url}`
     const found =
@@ -194,7 +199,8 @@ export function createFileLoader(
       })
     },
     async refer(messages, model) {
-      suspicion = null
+      if (messages !== referred) suspicion = null
+      referred = messages
       if (referTo === undefined) return messages
       const provider = providerOf(model)
       const urls = messages
@@ -233,9 +239,11 @@ export function createFileLoader(
         const url = toRemote(file)
         return url === undefined || isSent(url) ? null : missingFileText
       }
-      return fromLast(messages, (message) => filesToText(message, toText))
+      const made = fromLast(messages, (message) => filesToText(message, toText))
+      sent = made
+      return made
     },
-    isToBlame(error, messages) {
+    isToBlame(error, messages = sent) {
       const refusal = refusalOf(error)
       if (refusal === undefined || signal.aborted) return false
       const files = messages.flatMap(filesOf)
@@ -268,8 +276,8 @@ const refusals: readonly unknown[] = [400, 404, 413, 415, 422]
 
 /** The provider's text, if it refused the request itself: other failures have nothing to do with its files. */
 function refusalOf(error: unknown): string | undefined {
-  const { statusCode, message, responseBody } = (error ?? {}) as Loose
-  if (!refusals.includes(statusCode) && !UnsupportedFunctionalityError.isInstance(error)) {
+  const { message, responseBody } = (error ?? {}) as Loose
+  if (!refusals.includes(statusOf(error)) && !UnsupportedFunctionalityError.isInstance(error)) {
     return undefined
   }
   const textOf = (value: unknown) =>

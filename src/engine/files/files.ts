@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { createFairGate, type Leave } from '../../core/fair-gate.ts'
 import { type FileId, fileIdOf, type FileRecord, isFileId, toFileUrl } from '../../core/file.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import { type OwnerId, parseOwnerId, type ThreadId } from '../../core/ids.ts'
@@ -51,8 +52,15 @@ export interface Files {
   add(file: FileToAdd): Promise<AddedFile>
   /** Null if there is none, or it belongs to another owner. */
   get(id: string, scope?: { readonly ownerId?: string }): Promise<FileRecord | null>
-  /** The bytes, or a range of them; null if there are none. */
-  read(id: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | null>
+  /**
+   * The bytes, or a range of them; null if there are none. `user`: for whom they are, by which a file store that is busy
+   * lets people take turns.
+   */
+  read(
+    id: string,
+    range?: ByteRange,
+    about?: { readonly user?: string },
+  ): Promise<AsyncIterable<Uint8Array> | null>
   /**
    * Removes files that no message refers to any more, and those that none has referred to for `keepUnusedMs`, now. The
    * engine also does this at intervals.
@@ -69,6 +77,8 @@ export interface EngineFiles extends Files {
   admit(ownerId: OwnerId, parts: readonly (UserPart | Part)[]): Promise<void>
   /** Removes all files of an owner that no thread refers to. */
   removeOwner(ownerId: OwnerId): Promise<void>
+  /** The bytes for a prompt. */
+  readForTurn(id: FileId, user: string): Promise<AsyncIterable<Uint8Array> | null>
   /** Stores a file that a tool or a model generated for a thread. Null where there is no file store. */
   keep(place: FilePlace, content: Uint8Array, mediaType: string): Promise<FileRecord | null>
   /** The media types that the model of a turn accepts. @default all */
@@ -90,6 +100,11 @@ interface FilePlace {
 const headBytes = 131_072
 /** The same for an image, whose size may come after previews and profiles. */
 const imageHeadBytes = 2_097_152
+/**
+ * How many uploads at once may hold that much, and of each owner one: a hundred of one person that stop in the middle of
+ * it would take 400 MB. The others are not read on (OP7).
+ */
+const imageHeadsAtOnce = 16
 const linkSeconds = 3_600
 const collectedAtOnce = 100
 /** A message is stored or refused within this time: until then its files are kept, whatever `keepUnusedMs` is. */
@@ -125,13 +140,16 @@ export function createFiles(
     }
   }
 
+  const enterImageHeads = createFairGate(imageHeadsAtOnce)
+
   const keepFile = async (
     ownerId: OwnerId,
     file: Omit<FileToAdd, 'ownerId'>,
+    isForTurn: boolean,
   ): Promise<FileRecord> => {
     const source = toPieces(file.content)[Symbol.asyncIterator]()
     try {
-      return await keepPieces(ownerId, file, source)
+      return await keepPieces(ownerId, file, source, isForTurn)
     } finally {
       // Whatever reads it may fail before its first piece, and a generator around it that has not begun would not close it.
       // Not awaited: a source that hangs must not delay the refusal.
@@ -143,11 +161,12 @@ export function createFiles(
     ownerId: OwnerId,
     { mediaType: declared = '', filename }: Omit<FileToAdd, 'ownerId'>,
     source: AsyncIterator<Uint8Array>,
+    isForTurn: boolean,
   ): Promise<FileRecord> => {
     const { records, bytes } = used()
     const id: FileId = `file_${randomUUID().replaceAll('-', '')}`
     const at = clock.now()
-    const { head, all } = await readHead(source, limits.maxBytes)
+    const { head, all } = await readHead(source, limits.maxBytes, () => enterImageHeads(ownerId))
     const sent = declared.split(';', 1)[0]?.trim().toLowerCase() ?? ''
     const mediaType = refineType(sniffType(head, sent), sent)
     checkType(mediaType, sent, limits.accept)
@@ -165,7 +184,7 @@ export function createFiles(
     await records.begin({ id, ownerId, at })
     const meter = createMeter(limits.maxBytes)
     try {
-      await bytes.write(id, meter.through(all), { mediaType })
+      await bytes.write(id, meter.through(all), { mediaType, user: ownerId, isForTurn })
       const file = withDefined(
         { id, ownerId, mediaType, bytes: meter.bytes(), sha256: meter.sha256(), createdAt: at },
         {
@@ -195,7 +214,7 @@ export function createFiles(
       const ownerId = parseOwnerId(given.ownerId)
       const known = given.bytes ?? sizeOf(given.content) ?? 0
       if (known > limits.maxBytes) throw tooLarge(limits.maxBytes)
-      const file = await keepFile(ownerId, given)
+      const file = await keepFile(ownerId, given, false)
       return { ...file, url: toFileUrl(file.id) }
     },
     async get(id, scope = {}) {
@@ -205,7 +224,8 @@ export function createFiles(
       const isTheirs = scope.ownerId === undefined || file?.ownerId === scope.ownerId
       return isTheirs ? file : null
     },
-    read: async (id, range) => (isFileId(id) ? used().bytes.read(id, range) : null),
+    read: async (id, range, about) => (isFileId(id) ? used().bytes.read(id, range, about) : null),
+    readForTurn: async (id, user) => used().bytes.read(id, undefined, { user, isForTurn: true }),
     collect: () => collect({ before: clock.now() - limits.keepUnusedMs }),
     async admit(ownerId, parts) {
       const ids = [...new Set(parts.flatMap((part) => namedIn(part) ?? []))]
@@ -229,7 +249,7 @@ export function createFiles(
     },
     async keep({ ownerId, threadId }, content, mediaType) {
       if (store.files === undefined || fileStore === undefined) return null
-      const file = await keepFile(ownerId, { content, mediaType })
+      const file = await keepFile(ownerId, { content, mediaType }, true)
       await store.files.name(threadId, [file.id])
       return file
     },
@@ -267,6 +287,7 @@ function checkType(mediaType: string, declared: string, accept: readonly string[
 async function readHead(
   source: AsyncIterator<Uint8Array>,
   maxBytes: number,
+  enterImageHeads: () => Promise<Leave>,
 ): Promise<{ readonly head: Uint8Array; readonly all: AsyncIterable<Uint8Array> }> {
   const pieces: Uint8Array[] = []
   let size = 0
@@ -280,18 +301,27 @@ async function readHead(
     const mediaType = sniffType(head, '')
     return !isShownInline(mediaType) || readImageSize(head, mediaType) !== undefined
   }
-  while (!isEnough()) {
-    const next: IteratorResult<Uint8Array, unknown> = await source.next()
-    if (next.done === true) break
-    pieces.push(next.value)
-    size += next.value.byteLength
-    if (size > maxBytes) throw tooLarge(maxBytes)
+  let leave: Leave | undefined
+  try {
+    while (!isEnough()) {
+      if (size >= headBytes) leave ??= await enterImageHeads()
+      const next: IteratorResult<Uint8Array, unknown> = await source.next()
+      if (next.done === true) break
+      pieces.push(next.value)
+      size += next.value.byteLength
+      if (size > maxBytes) throw tooLarge(maxBytes)
+    }
+  } finally {
+    leave?.()
   }
+  const head = Buffer.concat(pieces)
   async function* readAll(): AsyncGenerator<Uint8Array> {
-    yield* pieces
+    // What has been written is held no longer.
+    pieces.reverse()
+    for (let piece = pieces.pop(); piece !== undefined; piece = pieces.pop()) yield piece
     yield* { [Symbol.asyncIterator]: () => source }
   }
-  return { head: Buffer.concat(pieces), all: readAll() }
+  return { head, all: readAll() }
 }
 
 /** Counts and hashes the bytes that pass; fails at more than `maxBytes`. */

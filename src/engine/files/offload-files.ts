@@ -2,6 +2,8 @@ import { toFileUrl } from '../../core/file.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { Json } from '../../core/json.ts'
 import type { TurnPlace } from '../call-scope.ts'
+import { type Clock, elapsedMs, within } from '../clock.ts'
+import type { HostPatience } from '../run/host-patience.ts'
 import type { EngineFiles } from './files.ts'
 
 /**
@@ -12,49 +14,111 @@ const leastChars = 16_384
 const isLargeData = (value: Json): value is string =>
   typeof value === 'string' && value.length >= leastChars && value.startsWith('data:')
 
-/** Whether a result contains a file that belongs into the file store. */
-export function hasLargeFile(value: Json): boolean {
-  if (typeof value !== 'object' || value === null) return isLargeData(value)
-  return Object.values(value).some(hasLargeFile)
+/** Where the files of a turn are stored, and who learns of failures. */
+export interface OffloadTarget {
+  readonly files: EngineFiles
+  readonly place: TurnPlace
+  readonly clock: Clock
+  readonly failureTexts: { readonly ofFiles: (error: unknown) => void }
+  /** Once the run is interrupted, a file store is not waited for any longer than a function of the host. */
+  readonly patience: HostPatience
 }
 
 /**
  * Replaces large `data:` addresses in a value by files: an image that a tool generated is stored once, is not in every
- * page and prompt, and is shown by its address (FL1). What the file store refuses stays inline.
+ * page and prompt, and is shown by its address (FL1). What is refused stays inline, and so does what the file store fails at
+ * or takes too long for, which is reported: the tool has run, and the turn must not lose its result to a bucket that is away.
  */
-export async function offloadFiles(
-  files: EngineFiles,
-  place: TurnPlace,
+export type OffloadFiles = <Value extends Json>(value: Value) => Promise<Value>
+
+/**
+ * How long the file store may fail to take files, in all of a run: after that the files of its turn stay inline. A bucket
+ * that never answers would hold up the turn, and whoever stops it, once for each file (OP7).
+ */
+const longestFailingMs = 30_000
+
+/** For one run. */
+export function createOffload(target: OffloadTarget): OffloadFiles {
+  const { clock, failureTexts, patience } = target
+  let failingMs = 0
+  return async (value) => {
+    const holders = holdersOfFiles(value)
+    const leftMs = longestFailingMs - failingMs
+    if ((holders.size === 0 && !isLargeData(value)) || leftMs <= 0) return value
+    // What was given up goes on in the background, and begins no further file.
+    let isOver = false
+    const store = async (url: string): Promise<string> => {
+      if (isOver || failingMs >= longestFailingMs) return url
+      const began = elapsedMs(clock)
+      try {
+        return await toStoredUrl(target, url)
+      } catch (error) {
+        if (isOver || isRefusal(error)) return url
+        failingMs += elapsedMs(clock) - began
+        failureTexts.ofFiles(error)
+        return url
+      }
+    }
+    try {
+      // An object keeps its fields, and a text becomes a text: the type stays.
+      const work = () => replaceFiles(value, holders, store) as Promise<typeof value>
+      return await patience(within(clock, leftMs, work))
+    } catch (error) {
+      failingMs = longestFailingMs
+      failureTexts.ofFiles(error)
+      return value
+    } finally {
+      isOver = true
+    }
+  }
+}
+
+/** The objects and lists of a value that have a large file inside, at any depth: nothing else has to be looked at again. */
+function holdersOfFiles(value: Json): ReadonlySet<object> {
+  const holders = new Set<object>()
+  const holdsFile = (item: Json): boolean => {
+    if (typeof item !== 'object' || item === null) return isLargeData(item)
+    let holds = false
+    for (const inner of Object.values(item)) if (holdsFile(inner)) holds = true
+    if (holds) holders.add(item)
+    return holds
+  }
+  holdsFile(value)
+  return holders
+}
+
+async function replaceFiles(
   value: Json,
+  holders: ReadonlySet<object>,
+  store: (url: string) => Promise<string>,
 ): Promise<Json> {
-  if (isLargeData(value)) return toStoredUrl(files, place, value)
-  if (typeof value !== 'object' || value === null || !hasLargeFile(value)) return value
+  if (isLargeData(value)) return store(value)
+  if (typeof value !== 'object' || value === null) return value
+  const replace = (item: Json) => replaceFiles(item, holders, store)
+  const isKept = (item: Json) =>
+    typeof item === 'object' && item !== null ? !holders.has(item) : !isLargeData(item)
   if (Array.isArray(value)) {
     const items: Json[] = []
-    for (const item of value as readonly Json[]) items.push(await offloadFiles(files, place, item))
+    for (const item of value as readonly Json[])
+      items.push(isKept(item) ? item : await replace(item))
     return items
   }
   const entries: [string, Json][] = []
   for (const [name, item] of Object.entries(value)) {
-    entries.push([name, await offloadFiles(files, place, item)])
+    entries.push([name, isKept(item) ? item : await replace(item)])
   }
   // `__proto__` as a key is data here.
   return Object.fromEntries(entries)
 }
 
-/** The address of the file that a large `data:` address was stored as; otherwise the address unchanged. */
-export async function toStoredUrl(
-  files: EngineFiles,
-  place: TurnPlace,
-  url: string,
-): Promise<string> {
+/** The address of the file that a large `data:` address is stored as. */
+async function toStoredUrl({ files, place }: OffloadTarget, url: string): Promise<string> {
   const [, mediaType = '', base64] = /^data:([^;,]*)(?:;[^;,]*)*;base64,(.*)$/s.exec(url) ?? []
-  if (base64 === undefined || url.length < leastChars) return url
-  try {
-    const file = await files.keep(place, Buffer.from(base64, 'base64'), mediaType)
-    return file === null ? url : toFileUrl(file.id)
-  } catch (error) {
-    if (error instanceof HoldfastError) return url
-    throw error
-  }
+  if (base64 === undefined) return url
+  const file = await files.keep(place, Buffer.from(base64, 'base64'), mediaType)
+  return file === null ? url : toFileUrl(file.id)
 }
+
+/** The file is not one that is stored, by its type, size or owner. Files in the database fail with errors of ours, too. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof HoldfastError && !error.code.startsWith('store-')

@@ -8,13 +8,13 @@ import {
   type UserMessage,
   type UserPart,
 } from '../../core/message.ts'
-import { inAcceptedTypes } from './accepted-files.ts'
 import { type FetchFile, fetchRemote, mostFileBytes } from './file-loader.ts'
 import type { ProviderReference } from './file-options.ts'
-import { missingFileText } from './file-texts.ts'
+import { missingFileText, refusedFileText } from './file-texts.ts'
 import type { EngineFiles } from './files.ts'
 import { ownFileOf, toOwnAddress } from './own-address.ts'
 import { type FileUse, mostPromptFiles, planFileUses } from './plan-file-uses.ts'
+import { isTaken } from '../agent/offered-models.ts'
 
 /**
  * The files of a history for the model (FL2). Its provider gets an address where the file store returns one that
@@ -48,7 +48,7 @@ export function createPromptFiles(files: EngineFiles, ownerId: OwnerId) {
     if (url !== null) {
       return { data: Buffer.from(url.slice(url.indexOf(',') + 1), 'base64'), mediaType }
     }
-    const content = await files.read(id)
+    const content = await files.readForTurn(id, ownerId)
     if (content === null) throw new Error('The file is gone.')
     const pieces: Uint8Array[] = []
     for await (const piece of content) pieces.push(piece)
@@ -147,7 +147,7 @@ export function createPromptFiles(files: EngineFiles, ownerId: OwnerId) {
     async plan(all: readonly Message[]): Promise<PlannedFiles> {
       const last = all.at(-1)
       const choices = last !== undefined && isTurn(last) ? last.choices : undefined
-      // If the host application cannot tell now, no file is left out: the provider decides.
+      // If the host application's function fails, no file is left out: the provider decides.
       const accepts = await files.acceptsOf?.(ownerId, choices).catch(() => undefined)
       const messages = inAcceptedTypes(all, accepts)
       const parts = messages.flatMap(filePartsOf)
@@ -237,3 +237,31 @@ function filePartsOf(message: Message): readonly FilePart[] {
 
 /** At an address of the network: loaded where the model does not fetch it itself. */
 const isLinked = ({ type, url }: FilePart): boolean => type === 'file' && /^https?:/i.test(url)
+
+/**
+ * Replaces every file that the model of the turn does not accept by a text about it (AG2): such a file stays in the
+ * history, accepted by another model, and this model's provider would refuse every later answer because of it (ST3b).
+ */
+function inAcceptedTypes(
+  messages: readonly Message[],
+  accepts: readonly string[] | undefined,
+): readonly Message[] {
+  if (accepts === undefined) return messages
+  const isRefused = ({ mediaType }: { readonly mediaType: string }) => !isTaken(mediaType, accepts)
+  const toUserPart = (part: UserPart): UserPart =>
+    part.type === 'file' && isRefused(part) ? { type: 'text', text: refusedFileText(part) } : part
+  const toPart = (part: Part): Part => {
+    if (part.type === 'steering') return { ...part, parts: part.parts.map(toUserPart) }
+    if (part.type !== 'file' && part.type !== 'reasoning-file') return part
+    if (!isRefused(part)) return part
+    return { type: 'text', block: 'file', text: refusedFileText(part), state: 'done' }
+  }
+  return messages.map((message) =>
+    isTurn(message)
+      ? {
+          ...message,
+          steps: message.steps.map((step) => ({ ...step, parts: step.parts.map(toPart) })),
+        }
+      : { ...message, parts: message.parts.map(toUserPart) },
+  )
+}

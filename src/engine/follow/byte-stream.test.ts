@@ -34,21 +34,21 @@ it('[OP7a] produces the next chunk when the one before has been consumed, and co
 
 it('[OP7a] sends only the last of several notes that were not read, between chunks', async () => {
   const source = Promise.withResolvers<IteratorResult<string, void>>()
-  let say: (text: string) => void = () => {}
+  let notify: (text: string) => void = () => {}
   const stream = createByteStream(() => ({ next: () => source.promise }), {
     opening: 'open',
     aside(to) {
-      say = to
+      notify = to
       return () => {}
     },
     onClose: () => {},
   })
-  say('interrupted')
-  say('saving')
+  notify('interrupted')
+  notify('saving')
   expect(textOf(await stream.next())).toBe('open')
   expect(textOf(await stream.next())).toBe('saving')
   const waited = stream.next()
-  say('interrupted')
+  notify('interrupted')
   expect(textOf(await waited)).toBe('interrupted')
   // The chunk arrived while no reader waited, and is not lost.
   source.resolve({ value: 'piece' })

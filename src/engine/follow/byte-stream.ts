@@ -44,7 +44,7 @@ export function createByteStream(open: StreamSource, options: ByteStreamOptions)
   const source = open(reader.signal)
   let waiter: PromiseWithResolvers<Uint8Array | null> | null = null
   /** The source was asked for a chunk that has not been delivered yet. */
-  let isAsked = false
+  let isPulled = false
   let arrived: (() => void) | null = null
   let held: Uint8Array | null = null
   let pendingAside: string | null = null
@@ -78,7 +78,7 @@ export function createByteStream(open: StreamSource, options: ByteStreamOptions)
     else act()
   }
   const onPiece = (result: IteratorResult<string | Uint8Array, void>) => {
-    isAsked = false
+    isPulled = false
     if (isClosed) return
     arrive(() => {
       if (result.done !== true) return deliver(toBytes(result.value))
@@ -87,7 +87,7 @@ export function createByteStream(open: StreamSource, options: ByteStreamOptions)
     })
   }
   const onFault = (error: unknown) => {
-    isAsked = false
+    isPulled = false
     if (isClosed) return
     arrive(() => {
       close()
@@ -123,8 +123,8 @@ export function createByteStream(open: StreamSource, options: ByteStreamOptions)
         const act = arrived
         arrived = null
         act()
-      } else if (!isAsked) {
-        isAsked = true
+      } else if (!isPulled) {
+        isPulled = true
         source.next().then(onPiece, onFault)
       }
       return promise

@@ -89,6 +89,8 @@ export async function beginAnswer(
   work?: WorkFor,
 ): Promise<SendResult> {
   if (work === undefined && !engine.agents.canAnswer) throw noModel()
+  // A loop of the host's own is under way already: whether that is still begun is the host's decision.
+  if (work === undefined) engine.assertOpen()
   const recorded = work === undefined ? {} : ({ recorded: true } as const)
   const attempt = async (onLong: OnLong, leaveLong: Leave): Promise<SendResult | 'stale'> => {
     const planned = await plan(onLong)

@@ -6,7 +6,9 @@ import type { InputQueue, NewInput } from '../../core/queued-input.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import type { StoredSeq } from '../../store/store.ts'
 import { sameJson } from '../../views/same-json.ts'
+import { parseUserParts } from '../../protocol/chat-body.ts'
 import type { Engine } from '../engine.ts'
+import { toJson } from '../to-json.ts'
 
 /**
  * The result for a queued message. `after`: following from this seq shows the turn that answers it, or what else
@@ -94,11 +96,20 @@ export function findQueued(
 
 /** Refuses two contents under one id: which of them was meant cannot be known (IN6). */
 export function checkSame(stored: NewInput['parts'], given: NewInput['parts']): void {
-  if (sameJson(stored, given)) return
+  if (sameJson(stored, given) || sameJson(readAgain(stored), given)) return
   throw new HoldfastError(
     'conflict',
     'A message with this id and other content was stored before. Nothing was stored.',
   )
+}
+
+/** Older versions of the library stored more of a part than is read today. */
+function readAgain(stored: NewInput['parts']): NewInput['parts'] {
+  try {
+    return parseUserParts({ parts: toJson(stored) })
+  } catch {
+    return stored
+  }
 }
 
 export const idTaken = (): HoldfastError =>

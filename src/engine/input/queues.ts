@@ -1,4 +1,4 @@
-import { HoldfastError } from '../../core/holdfast-error.ts'
+import { badRequestFault, HoldfastError } from '../../core/holdfast-error.ts'
 import {
   type MessageId,
   type OwnerId,
@@ -93,7 +93,7 @@ export function createQueues(engine: Engine): Queues {
         const parts = partsAfter(found, change)
         const before = parseBefore(change.before, waiting)
         if (parts === undefined && before === undefined) {
-          throw bad('"text" or "before" is required.')
+          throw badRequestFault('"text" or "before" is required.')
         }
         if (parts !== undefined) await engine.files.admit(ownerId, parts)
         revised = parts === undefined ? found : { ...found, parts }
@@ -141,6 +141,7 @@ async function releaseQueue(
     return kind === 'appended' ? foldQueue(queue, released) : 'stale'
   }
   if (!engine.agents.canAnswer) throw noModel()
+  engine.assertOpen()
   const begun = await endFromOutside(engine, { ...head, ownerId }, [released], 'completed')
   if (begun.kind !== 'appended') return 'stale'
   // Which input left the queue was planned with the commit.
@@ -180,10 +181,11 @@ function partsAfter(
   { parts }: QueuedInput,
   { text, parts: given }: InputChange,
 ): readonly UserPart[] | undefined {
-  if (given !== undefined && text !== undefined) throw bad('Either "text" or "parts", not both.')
+  if (given !== undefined && text !== undefined)
+    throw badRequestFault('Either "text" or "parts", not both.')
   if (given !== undefined) return parseUserParts({ parts: toGivenJson('parts', given) })
   if (text === undefined) return undefined
-  if (typeof text !== 'string') throw bad('"text" is a text.')
+  if (typeof text !== 'string') throw badRequestFault('"text" is a text.')
   const files = parts.filter(({ type }) => type === 'file')
   const textParts = text.trim() === '' && files.length > 0 ? [] : [{ type: 'text', text } as const]
   return parseUserParts({ parts: toGivenJson('parts', [...textParts, ...files]) })
@@ -195,8 +197,7 @@ function parseBefore(
 ): MessageId | null | undefined {
   if (before === undefined || before === null) return before
   const id = parseMessageId(before)
-  if (!queue.some((input) => input.id === id)) throw bad('"before" is not a queued message.')
+  if (!queue.some((input) => input.id === id))
+    throw badRequestFault('"before" is not a queued message.')
   return id
 }
-
-const bad = (message: string): HoldfastError => new HoldfastError('bad-request', message)

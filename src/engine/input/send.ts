@@ -5,7 +5,7 @@ import { hasOmittedOutput, type Message, type UserPart } from '../../core/messag
 import type { InputMode, NewInput } from '../../core/queued-input.ts'
 import { earlierVersions } from '../../core/versions.ts'
 import { withDefined } from '../../core/with-defined.ts'
-import type { WhenBusy } from '../../protocol/chat-body.ts'
+import { parseUserParts, type WhenBusy } from '../../protocol/chat-body.ts'
 import { fitChoices } from '../agent/choices.ts'
 import type { Engine } from '../engine.ts'
 import { isOther, type ThreadScope } from '../thread-scope.ts'
@@ -52,9 +52,9 @@ export async function send(
   const { replaces, threadId } = request
   const message = { ...request.message, id: request.message.id ?? engine.newMessageId() }
   // Converted once, and before anything is read: content that cannot be stored is refused before it costs anything
-  // (CL6a).
+  // (CL6a). A text part without its text would be in every later prompt, and fail each.
   const content = withDefined(
-    { parts: toGivenJson('parts', message.parts) as unknown as readonly UserPart[] },
+    { parts: parseUserParts({ parts: toGivenJson('parts', message.parts) }) },
     {
       metadata:
         message.metadata === undefined ? undefined : toGivenJson('metadata', message.metadata),
@@ -143,7 +143,8 @@ export async function send(
       }
       await admit(read.ownerId)
       if (read.found !== null && replaces === message.id) {
-        const live = joined(read.found.message, read.newest[0], message, chosen)
+        // As it is stored: a field that the ledger does not keep must not make it another message.
+        const live = joined(read.found.message, read.newest[0], waiting, chosen)
         if (live !== undefined) return live
       }
       const old = replaces === undefined ? undefined : read.found?.message

@@ -53,7 +53,7 @@ export function repeated(
   return turn === undefined ? undefined : toSentBefore(turn)
 }
 
-/** What a person said that joined a turn. */
+/** The parts of a message that joined a turn. */
 const joinedParts = (turn: Turn, id: MessageId): NewInput['parts'] =>
   turn.steps
     .flatMap((step) => step.parts)

@@ -68,11 +68,11 @@ async function ours(model: LanguageModel, settings: CallSettings): Promise<reado
     signal,
     files,
   }
-  const take = (part: ModelPart) => {
+  const onPart = (part: ModelPart) => {
     taken.push(part)
     return 'more' as const
   }
-  await callModel(call, take, systemClock)
+  await callModel(call, onPart, systemClock)
   return taken
 }
 

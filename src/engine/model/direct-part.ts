@@ -1,8 +1,9 @@
 import { asSchema, type ToolSet } from 'ai'
 import { toReadableThrown } from '../../core/error-text.ts'
 import { createJsonScanner, deepestValue } from '../../core/json-depth.ts'
-import { mostKeys, mostValues, tooWide } from '../../core/json-width.ts'
+import { isWider, mostWidth, tooWide } from '../../core/json-width.ts'
 import { withDefined } from '../../core/with-defined.ts'
+import { WordedError } from '../worded-error.ts'
 import type { ModelPart, ProviderPart } from './model-part.ts'
 
 type Calling = Extract<ProviderPart, { readonly type: 'tool-call' }>
@@ -42,7 +43,7 @@ export function toDirectPart(part: ProviderPart, tools: ToolSet): ModelPart | un
     case 'response-metadata':
       return { ...part, type: 'model-call-response-metadata' }
     case 'finish':
-      return toEnd(part)
+      return toModelEnd(part)
     default:
       return undefined
   }
@@ -54,7 +55,11 @@ type ModelEnd = Extract<ModelPart, { readonly type: 'model-call-end' }>
 /**
  * A provider may omit the finish reason or the usage: then the part goes through the SDK, which reports what is wrong.
  */
-export function toEnd({ finishReason, usage, providerMetadata }: Finish): ModelEnd | undefined {
+export function toModelEnd({
+  finishReason,
+  usage,
+  providerMetadata,
+}: Finish): ModelEnd | undefined {
   const { inputTokens: sent, outputTokens: made } = (usage as Partial<typeof usage> | null) ?? {}
   if (finishReason == null || sent == null || made == null) return undefined
   const counted = {
@@ -115,7 +120,7 @@ async function validate(tool: ToolSet[string], value: unknown) {
   }
 }
 
-const unreadable = new Error('The tool’s schema failed without a reason.')
+const unreadable = new WordedError('The tool’s schema failed without a reason.')
 
 const toInvalid = ({ toolCallId, toolName, input }: Calling): Called => ({
   type: 'tool-call',
@@ -134,11 +139,11 @@ const toInvalid = ({ toolCallId, toolName, input }: Calling): Called => ({
 export function toUnwalkableCall(part: Calling): Called | undefined {
   if (part.providerExecuted === true) return undefined
   const { toolCallId, toolName, input } = part
-  const { depth, values, keys } = createJsonScanner()(input)
-  const isDeep = depth > deepestValue
-  if (!isDeep && values <= mostValues && keys <= mostKeys) return undefined
+  const shape = createJsonScanner(mostWidth.keys)(input)
+  const isDeep = shape.depth > deepestValue
+  if (!isDeep && !isWider(shape, mostWidth)) return undefined
   const what = isDeep ? `are nested deeper than ${deepestValue} levels` : `have ${tooWide}`
-  const error = new Error(`The arguments ${what}.`)
+  const error = new WordedError(`The arguments ${what}.`)
   return { type: 'tool-call', toolCallId, toolName, input, dynamic: true, invalid: true, error }
 }
 

@@ -49,7 +49,7 @@ export class ModelTimeoutError extends Error {
 export function isWorthAnother(error: unknown): boolean {
   if (error instanceof HoldfastError || InvalidPromptError.isInstance(error)) return false
   const { code } = toModelFault(error)
-  return code !== 'model-error' || !ourFaults.has(statusOf(error, textOf(error)) ?? 0)
+  return code !== 'model-error' || !ourFaults.has(statusOf(error) ?? 0)
 }
 
 const ourFaults: ReadonlySet<number> = new Set([400, 405, 411, 415, 422])
@@ -120,7 +120,7 @@ function codeOf(error: unknown): ModelErrorCode {
     return 'bad-response'
   }
   const text = textOf(error)
-  const status = statusOf(error, text)
+  const status = statusOf(error)
   if (quota.test(text)) return 'out-of-quota'
   if (status === 429) return 'rate-limited'
   if (status === 413 || overflow.test(text)) return 'context-overflow'
@@ -145,13 +145,16 @@ const namedStatus: readonly (readonly [RegExp, number])[] = [
   [/authentication_error|invalid_api_key/, 401],
   [/permission_error/, 403],
   [/overloaded|server_error|api_error|internal_error/, 500],
+  [/invalid_request|invalid_(?:image|file)|unsupported_(?:image|file)/, 400],
 ]
 
-function statusOf(error: unknown, text: string): number | undefined {
+/** The status of HTTP, or the one that the name of the error stands for. */
+export function statusOf(error: unknown): number | undefined {
   const status: unknown = (error as { readonly statusCode?: unknown } | null)?.statusCode
   // A connection that broke in mid-stream is reported with the status that it began with.
   if (typeof status === 'number') return status >= 400 ? status : undefined
   if (!StreamProviderError.isInstance(error)) return undefined
+  const text = textOf(error)
   return namedStatus.find(([name]) => name.test(text))?.[1]
 }
 

@@ -39,19 +39,26 @@ export class ModelFailure extends Error {
  * the model's finish part or with `enough`, or throws.
  */
 export async function openStream(run: ModelStreamSource, onPart: OnPart): Promise<void> {
+  let call: ModelCall | undefined
   for (let attempt = 1; ; attempt++) {
     const gate = createGate(onPart)
     try {
-      const call = await run.modelCall()
+      call ??= await run.modelCall()
       await withTimeLimit(run, call, gate.pass)
       if (gate.isOver) return
       throw gate.hasFailed
         ? new Error('It ended with an error without a reason.')
         : new StreamCutError('no end of the stream')
     } catch (thrown) {
-      const error = toReadableThrown(thrown)
       // An error of the consumer is not a failure of the model.
-      if (gate.isHandling) throw error
+      if (gate.isHandling) throw toReadableThrown(thrown)
+      const refusal = gate.hasBegun ? thrown : judgeFiles(call, thrown)
+      if (refusal === 'again') {
+        attempt--
+        continue
+      }
+      call = undefined
+      const error = toReadableThrown(refusal)
       const fault = toModelFault(error, run.clock.now())
       const isLast = attempt > (run.agent.maxRetries ?? run.options.modelRetries)
       if (gate.hasBegun || isLast || !fault.isRetryable || run.signal.aborted) {
@@ -67,6 +74,18 @@ export async function openStream(run: ModelStreamSource, onPart: OnPart): Promis
       run.hooks.modelRetried({ attempt, delayMs, code: fault.code, message: fault.message })
       await wait(run.clock, delayMs, run.signal)
     }
+  }
+}
+
+/**
+ * A provider may refuse a file after the answer to its request has begun, too, as the first part of its stream. `again`: the
+ * same call is made without the files that it refused; otherwise, what the model failed with (ST3b).
+ */
+function judgeFiles(call: ModelCall | undefined, error: unknown): unknown {
+  try {
+    return call?.files.isToBlame(error) === true ? 'again' : error
+  } catch (first) {
+    return first
   }
 }
 

@@ -4,9 +4,15 @@ const mostAhead = 1_000
 /**
  * Reads a source as fast as it produces. A stream that fails drops its queued items, so a consumer that reads each item
  * only after the previous one has been stored would lose the last items before the failure.
+ *
+ * `left`: nothing more is wanted. The source is told at once, also while it is silent; `return` of a generator would wait
+ * for what it reads.
  */
-export async function* readAhead<Item>(source: AsyncIterable<Item>): AsyncGenerator<Item, void> {
-  const iterator = source[Symbol.asyncIterator]()
+export async function* readAhead<Item>(
+  source: AsyncIterable<Item>,
+  left: AbortSignal,
+): AsyncGenerator<Item, void> {
+  const iterator = open(source)
   const items: Item[] = []
   let end: { readonly error?: unknown } | null = null
   const closed = new AbortController()
@@ -31,6 +37,17 @@ export async function* readAhead<Item>(source: AsyncIterable<Item>): AsyncGenera
     }
     change()
   }
+  const close = () => {
+    if (closed.signal.aborted) return
+    closed.abort()
+    end ??= {}
+    change()
+    // Cancels the producer; its result is not awaited, because nothing is read any more. Inside of an async function, because
+    // an iterator of the host application may throw at once.
+    const cancel = async () => iterator.return?.()
+    cancel().catch(() => undefined)
+  }
+  left.addEventListener('abort', close, { once: true })
   void pump()
   try {
     for (;;) {
@@ -44,9 +61,20 @@ export async function* readAhead<Item>(source: AsyncIterable<Item>): AsyncGenera
       else return
     }
   } finally {
-    closed.abort()
-    change()
-    // Cancels the producer; its result is not awaited, because nothing is read any more.
-    iterator.return?.().catch(() => undefined)
+    left.removeEventListener('abort', close)
+    close()
+  }
+}
+
+/** The iterator of a stream ends it only after the read that is under way, which may never end. */
+function open<Item>(source: AsyncIterable<Item>): AsyncIterator<Item> {
+  if (!(source instanceof ReadableStream)) return source[Symbol.asyncIterator]()
+  const reader = (source as ReadableStream<Item>).getReader()
+  return {
+    next: () => reader.read() as Promise<IteratorResult<Item>>,
+    return: async () => {
+      await reader.cancel()
+      return { done: true, value: undefined }
+    },
   }
 }

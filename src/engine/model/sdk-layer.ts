@@ -8,7 +8,7 @@ import {
   UnsupportedModelVersionError,
   wrapLanguageModel,
 } from 'ai'
-import { toDirectPart, toEnd } from './direct-part.ts'
+import { toDirectPart, toModelEnd } from './direct-part.ts'
 import type { Model, ModelPart, ProviderPart, SdkModelPart } from './model-part.ts'
 
 // Everything of the AI SDK that is experimental or internal is used in this file only, and none of it is required:
@@ -108,8 +108,8 @@ async function openCall(call: LayerCall, layer: Layer): Promise<LayeredCall> {
       supportedUrls: model.supportedUrls,
       doGenerate: (options) => model.doGenerate(options),
       async doStream({ includeRawChunks: _, ...options }) {
-        const ask = () => model.doStream(options)
-        const answer = await (call.around === undefined ? ask() : call.around(ask))
+        const startStream = () => model.doStream(options)
+        const answer = await (call.around === undefined ? startStream() : call.around(startStream))
         const reader = answer.stream.getReader()
         opened.resolve(reader)
         if (signal.aborted) reader.cancel(signal.reason).catch(() => undefined)
@@ -223,7 +223,7 @@ function translateEnd(
   part: Extract<ProviderPart, { readonly type: 'finish' }>,
   faults: readonly ModelPart[],
 ): readonly ModelPart[] {
-  const end = toEnd(part)
+  const end = toModelEnd(part)
   if (end === undefined) {
     const fault = faults.find((each) => each.type === 'error')
     throw fault === undefined ? new TypeError('The end says no usage.') : fault.error

@@ -4,6 +4,7 @@ import { errorTextOfThrown } from '../../core/error-text.ts'
 import type { NewTurnEvent, TurnEventBody } from '../../core/event.ts'
 import type { CallId, MessageId } from '../../core/ids.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
+import { toProviderMetadata } from '../../core/provider-metadata.ts'
 import { callsOf, type Turn } from '../../core/message.ts'
 import type { FinishReason, Usage } from '../../core/usage.ts'
 import { withDefined } from '../../core/with-defined.ts'
@@ -132,7 +133,7 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
         // the call under its tool's name would get a second one.
         dynamic: known === undefined ? part.dynamic === true || undefined : known.dynamic,
         providerExecuted: part.providerExecuted === true ? (true as const) : undefined,
-        title: part.title,
+        title: textOrNone(part.title),
         toolMetadata: jsonObject(part.toolMetadata),
         ...metadataOf(part.providerMetadata),
       },
@@ -254,8 +255,12 @@ export function createPartTranslator(options: TranslatorOptions): PartTranslator
           return end(part)
         case 'tool-approval-request': {
           const call = find(part.toolCall.toolCallId)
-          if (call === undefined) return []
-          const request = withDefined({ id: part.approvalId }, { signature: part.signature })
+          // Asked again after it was decided: whoever decided is not asked a second time, nor is the decision lost (AP2).
+          if (call === undefined || call.decision !== undefined) return []
+          const request = withDefined(
+            { id: part.approvalId },
+            { signature: textOrNone(part.signature) },
+          )
           return [toEvent({ type: 'call-approval-requested', callId: call.id, request })]
         }
         default:
@@ -301,7 +306,8 @@ type ToolInputStart = Extract<SdkPart, { readonly type: 'tool-input-start' }>
 type Source = Extract<SdkPart, { readonly type: 'source' }>
 
 function toSource(part: Source) {
-  const { id: sourceId, title } = part
+  const { id: sourceId } = part
+  const title = textOrNone(part.title)
   const metadata = metadataOf(part.providerMetadata)
   return part.sourceType === 'url'
     ? withDefined({ type: 'source-url', sourceId, url: part.url } as const, { title, ...metadata })
@@ -312,7 +318,7 @@ function toSource(part: Source) {
           mediaType: part.mediaType,
           title: part.title,
         } as const,
-        { filename: part.filename, ...metadata },
+        { filename: textOrNone(part.filename), ...metadata },
       )
 }
 
@@ -320,8 +326,12 @@ const withMetadata = <Item extends object>(item: Item, metadata: unknown) =>
   withDefined(item, metadataOf(metadata))
 
 const metadataOf = (metadata: unknown): { readonly providerMetadata: JsonObject | undefined } => ({
-  providerMetadata: jsonObject(metadata),
+  providerMetadata: toProviderMetadata(jsonObject(metadata)),
 })
+
+/** A provider may send anything as a field that need not be there. */
+const textOrNone = (text: unknown): string | undefined =>
+  typeof text === 'string' ? text : undefined
 
 /** Provider metadata as JSON. Metadata that cannot be stored is dropped, because it must not fail the turn. */
 export const jsonObject = (value: unknown): JsonObject | undefined => {

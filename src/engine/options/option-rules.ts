@@ -22,6 +22,7 @@ import { checkModels, type OfferedModel } from '../agent/offered-models.ts'
 import type { HoldfastOptions } from './options.ts'
 import type { TitleOptions } from '../threads/title-options.ts'
 import type { ToolPolicy } from '../agent/tool-policy.ts'
+import { isObject } from './check-names.ts'
 
 const modelVersions: readonly unknown[] = ['v2', 'v3', 'v4']
 
@@ -48,9 +49,6 @@ const isTimeout = (value: unknown): boolean =>
     ([name, ms]) =>
       (name === 'firstChunkMs' || name === 'chunkMs') && milliseconds(1, longestTimerMs).fits(ms),
   )
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const isInstruction = (value: unknown): boolean => isObject(value) && value['role'] === 'system'
 
 const isSchema = (value: unknown): boolean =>
@@ -173,7 +171,7 @@ export const engineRules: OptionTable<Omit<HoldfastOptions, keyof Agent>> = {
     default: 'none: nothing can be picked',
   },
   settings: record('an object of call settings', 'none'),
-  hooks: callback('none'),
+  hooks: callback('`logFailures`: failures are written to the standard error'),
   errorText: callback('a neutral sentence with an id that is in the log'),
   maxSteps: wholeNumber(1, 10_000, '30'),
   toolConcurrency: wholeNumber(1, 10_000, '10'),

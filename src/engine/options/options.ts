@@ -51,7 +51,7 @@ export interface HoldfastOptions<Context = Unchecked, Choices = Unchecked> exten
   /**
    * Receives every lifecycle event of this process, for logs, metrics and traces (`traceHooks`, `combineHooks`). Errors
    * that it throws are ignored.
-   * @default failures are written to the standard error, and nothing else is reported
+   * @default `logFailures`: failures are written to the standard error. `combineHooks(logFailures, yours)` keeps that
    */
   readonly hooks?: Hooks<NoInfer<Context>>
   /**

@@ -1,22 +1,22 @@
 import type { ModelMessage } from 'ai'
 import { parseMessageId, parseOwnerId, parseThreadId, type ThreadId } from '../../core/ids.ts'
 import { busyWords } from '../../protocol/chat-body.ts'
-import { bad, checkNames, checkWord } from './check-names.ts'
+import { checkNames, checkWord, isObject } from './check-names.ts'
 import type { FollowedPlace, ReadGate } from '../follow/hub.ts'
 import type { Frame } from '../follow/live-window.ts'
-import type { ContinueResult } from '../run/resume.ts'
+import type { AnswerMethods } from '../calls/call-requests.ts'
 import type { SendResult } from '../input/begin-answer.ts'
 import type { RegenerateRequest } from '../input/regenerate.ts'
 import type { SendRequest } from '../input/send.ts'
 import type { StopResult } from '../run/stop.ts'
 import type { ThreadScope } from '../thread-scope.ts'
+import { badRequestFault } from '../../core/holdfast-error.ts'
 
 /** The methods that get ids from callers and do not validate them. */
-interface IdVerbs {
+interface IdVerbs extends Pick<AnswerMethods, 'continue'> {
   rename(threadId: ThreadId, title: string): Promise<boolean>
   send(request: SendRequest): Promise<SendResult>
   regenerate(request: RegenerateRequest): Promise<SendResult>
-  continue(threadId: ThreadId, scope?: ThreadScope): Promise<ContinueResult>
   stop(threadId: ThreadId, scope?: ThreadScope): Promise<StopResult>
   subscribe(
     threadId: ThreadId,
@@ -57,7 +57,7 @@ export function withParsedIds(holdfast: IdVerbs): IdVerbs {
       if (create !== undefined) parseOwnerId(create.ownerId)
       const ownerId = ownerOf(request.ownerId)
       if (create !== undefined && ownerId !== undefined && create.ownerId !== ownerId) {
-        throw bad('"ownerId" and that of "create" are not the same.')
+        throw badRequestFault('"ownerId" and that of "create" are not the same.')
       }
       return holdfast.send(request)
     },
@@ -70,7 +70,7 @@ export function withParsedIds(holdfast: IdVerbs): IdVerbs {
       ownerOf(request.ownerId)
       return holdfast.regenerate(request)
     },
-    continue: async (threadId, scope) => holdfast.continue(parseThreadId(threadId), scope),
+    continue: async (threadId, ...rest) => holdfast.continue(parseThreadId(threadId), ...rest),
     stop: async (threadId, scope) => holdfast.stop(parseThreadId(threadId), scope),
     subscribe: (threadId, ...rest) => holdfast.subscribe(parseThreadId(threadId), ...rest),
     modelMessages: async (threadId) => holdfast.modelMessages(parseThreadId(threadId)),
@@ -82,13 +82,10 @@ const ownerOf = (ownerId: string | undefined): string | undefined =>
 
 /** Additional fields are allowed: clients pass on messages as they received them. */
 function checkMessage(message: unknown): void {
-  if (!isObject(message)) throw bad('"message" is a message with "parts".')
+  if (!isObject(message)) throw badRequestFault('"message" is a message with "parts".')
   if (message['id'] !== undefined) parseMessageId(message['id'])
   if (!Array.isArray(message['parts'])) {
-    throw bad('A message has "parts": [{ type: "text", text: "…" }].')
+    throw badRequestFault('A message has "parts": [{ type: "text", text: "…" }].')
   }
-  if (!message['parts'].every(isObject)) throw bad('A part of a message is an object.')
+  if (!message['parts'].every(isObject)) throw badRequestFault('A part of a message is an object.')
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -91,6 +91,23 @@ const refused: Readonly<Record<string, readonly [Verb, string]>> = {
   'send words': [sending({ message: 'Hi' }), '"message" is a message with "parts".'],
   'send no message': [sending({ message: undefined }), '"message" is a message with "parts".'],
   'send part': [sending({ message: { id: 'u2', parts: ['Hi'] } }), 'A part of a message is'],
+  'send nothing': [sending({ message: { id: 'u2', parts: [] } }), 'The message is empty'],
+  'send no text': [
+    sending({ message: { id: 'u2', parts: [{ type: 'text', txt: 'Hi' }] } }),
+    'The message is empty',
+  ],
+  'send a number': [
+    sending({ message: { id: 'u2', parts: [{ type: 'text', text: 5 }] } }),
+    'The message is empty',
+  ],
+  'send an image': [
+    sending({ message: { id: 'u2', parts: [{ type: 'image', image: 'data:,' }] } }),
+    'The message is empty',
+  ],
+  'send a file': [
+    sending({ message: { id: 'u2', parts: [{ type: 'file', data: 'data:,' }] } }),
+    'A file part has "mediaType" and "url".',
+  ],
   'send title': [sending({ create: { ownerId: 'ana', title: 5 } }), '"title" is a text.'],
   'send two owners': [
     sending({ threadId: 't2', ownerId: 'bob', create: { ownerId: 'ana' } }),

@@ -1,4 +1,5 @@
 import { type Call, isOpenCall } from '../../core/call.ts'
+import type { CallId } from '../../core/ids.ts'
 import {
   type AnswerLimit,
   callsOf,
@@ -29,11 +30,15 @@ export type RecordingVerdict =
  * Decides how a turn ends whose stream is over. With a `finish`, its reason decides. A stream that was closed without
  * one is judged by its content: an open text, a call without its result, or no content at all means that the stream was
  * cut off; anything else is a complete answer. Calls that wait for a person or the client make the turn wait.
+ *
+ * `decided`: the calls that were decided when the stream began. One that it leaves without a result waits for nobody: if
+ * the turn waited for it, the loop would be told to go on at once, without end.
  */
 export function judgeRecording(
   turn: Turn,
   end: StreamEnd,
   toTurnError: (error: unknown) => TurnError,
+  decided: ReadonlySet<CallId>,
 ): RecordingVerdict {
   const failed = (error: unknown): RecordingVerdict => ({
     kind: 'end',
@@ -51,7 +56,7 @@ export function judgeRecording(
   if (calls.some(({ state }) => state === 'awaiting-approval')) {
     return { kind: 'wait', waitingFor: 'approval' }
   }
-  const isHanging = calls.some(isClients)
+  const isHanging = calls.some((call) => isClients(call) && !decided.has(call.id))
   if (finishReason !== null) {
     // A model that stopped by itself waits for nothing.
     const waits = isHanging && finishReason !== 'stop'
@@ -71,5 +76,9 @@ export function judgeRecording(
 /** A complete call without a result that this server does not run. */
 export const isClients = (call: Call): boolean =>
   (call.state === 'ready' || call.state === 'running') && call.providerExecuted !== true
+
+/** A call of these that a person has decided on: the host application's loop runs it. */
+export const isDecided = (call: Call): boolean =>
+  isClients(call) && (call.decision !== undefined || call.resolution !== undefined)
 
 const completed: RecordingVerdict = { kind: 'end', ending: { kind: 'completed' } }

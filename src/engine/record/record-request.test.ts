@@ -54,6 +54,7 @@ describe('the arguments of record', () => {
     [{ threadId, continue: 'm', message: 'hi' }, 'must be the assistant’s message'],
     [{ threadId, continue: 'm', by: '' }, 'the option "by" must be a string that is not empty'],
     [{ threadId, continue: 'm', create }, 'record has no option "create".'],
+    [{ threadId, continue: 'm', ownerId: '' }, 'the option "ownerId" must be'],
   ])('[CF1] [CL12] %j is refused, stores nothing and closes the source', async (request, words) => {
     const { holdfast, store } = open()
     const { source, calls } = createSource()
@@ -62,6 +63,31 @@ describe('the arguments of record', () => {
     await expect(refused).rejects.toMatchObject({ code: 'bad-option' })
     expect(calls).toEqual(['closed'])
     expect(await store.readThread(threadId)).toBeNull()
+    await holdfast.close()
+  })
+
+  it.each([
+    ['bad-request', { ...right, message: { id: 'u2', parts: [{ type: 'text', text: ' ' }] } }],
+    ['conflict', { ...right, message: { ...message, parts: [{ type: 'text', text: 'other' }] } }],
+  ])('[CF1] [CL12] what is refused as %s closes the source', async (code, request) => {
+    const { holdfast } = open()
+    await holdfast.record(createSource().source, right)
+    await holdfast.settled()
+    const { source, calls } = createSource()
+    await expect(holdfast.record(source, request as never)).rejects.toMatchObject({ code })
+    expect(calls).toEqual(['closed'])
+    await holdfast.close()
+  })
+
+  it('[CL12] a source that throws when it is closed changes no result', async () => {
+    const { holdfast } = open()
+    await holdfast.record(createSource().source, right)
+    await holdfast.settled()
+    const { source } = createSource()
+    source.return = () => {
+      throw new Error('closed twice')
+    }
+    expect(await holdfast.record(source, right)).toMatchObject({ kind: 'repeated' })
     await holdfast.close()
   })
 

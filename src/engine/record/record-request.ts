@@ -11,9 +11,11 @@ import { isId, type MessageId, type ThreadId } from '../../core/ids.ts'
 import type { RecordedSource } from './recorded-parts.ts'
 import { closeSource } from './recording.ts'
 import type { NamedSendRequest } from '../input/send.ts'
+import { isObject } from '../options/check-names.ts'
+import type { ThreadScope } from '../thread-scope.ts'
 
 /** Continues a turn that the host application's loop began: it waited, or was broken off. */
-export interface ContinueRecording {
+export interface ContinueRecording extends ThreadScope {
   readonly threadId: ThreadId
   /** The thread's last turn. */
   readonly continue: MessageId
@@ -40,8 +42,6 @@ const idRule = (byDefault?: string): OptionRule => {
   const range = 'a string of 1 to 200 characters without control characters'
   return byDefault === undefined ? { range, fits: isId } : { range, fits: isId, default: byDefault }
 }
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** `record`, with a message that is to be answered. A message may have more fields than are stored. */
 export const recordMessageRules: OptionTable<RecordedMessage> = {
@@ -69,6 +69,7 @@ export const recordContinueRules: OptionTable<ContinueRecording> = {
   continue: idRule(),
   message: record('the assistant’s message as the client sent it', 'none'),
   by: text('"host"'),
+  ownerId: idRule('any owner'),
 }
 
 const otherNames = {
@@ -100,7 +101,7 @@ export function checkRecord(source: RecordedSource, request: RecordRequest): voi
     }
   } catch (error) {
     // The source will not be read: its producer is cancelled.
-    closeSource(source[Symbol.asyncIterator]())
+    closeSource(source)
     throw error
   }
 }

@@ -3,13 +3,11 @@ import { numberEvents, type NumberedEvent } from '../../core/event.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import { type CallId, type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts'
 import { isJsonObject, type Json } from '../../core/json.ts'
-import type { Message, Turn } from '../../core/message.ts'
+import type { Turn } from '../../core/message.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { parseAnswers } from '../../protocol/chat-body.ts'
-import { retryWhileStale } from '../../store/retry-while-stale.ts'
 import type { SdkVersion } from '../../views/ui-vocabulary.ts'
 import { decideCalls } from '../calls/decide.ts'
-import { pauseOf } from '../clock.ts'
 import type { Engine, Work } from '../engine.ts'
 import type { FollowedPlace } from '../follow/hub.ts'
 import { createFailureTexts } from '../run/failure-texts.ts'
@@ -28,9 +26,10 @@ import {
   isContinuation,
   type RecordRequest,
 } from './record-request.ts'
-import { readLatest } from '../threads/read-latest.ts'
+import { beginLastAgain } from '../run/resume.ts'
 import type { SendResult } from '../input/begin-answer.ts'
 import { send } from '../input/send.ts'
+import { findThread } from '../thread-scope.ts'
 import { withdrawTurn } from './withdraw-turn.ts'
 
 /** The HTTP response of a recording, whatever the result of the request. */
@@ -73,7 +72,7 @@ export type Recording = WithResponse &
  * instead).
  *
  * The source and the request are checked first: an invalid one is a `HoldfastError` with the code `bad-option`; nothing
- * has been stored, and the source is closed.
+ * has been stored. Whatever the reason why the source is not read, it is closed.
  */
 export async function record(
   engine: Engine,
@@ -84,6 +83,7 @@ export async function record(
   checkRecord(source, request)
   const { threadId } = request
   const begun = Promise.withResolvers<Recorded>()
+  let isRead = false
   const workFor =
     (turnId: MessageId): Work =>
     (ledger, hooks, place) => {
@@ -102,6 +102,7 @@ export async function record(
         ),
       })
       begun.resolve(recorded)
+      isRead = true
       return recorded.run
     }
   /** What the commit of this request stored, of as many attempts as it took the last: what a withdrawal undoes. */
@@ -110,9 +111,13 @@ export async function record(
     stored = numberEvents(given.events, given.expectedSeq + 1)
     return engine.begin(given)
   }
-  const sent = isContinuation(request)
-    ? await continueRecorded(engine, request, workFor)
-    : await send({ ...engine, begin }, request, workFor)
+  const sending = isContinuation(request)
+    ? continueRecorded(engine, request, workFor)
+    : send({ ...engine, begin }, request, workFor)
+  const sent = await sending.catch((error: unknown) => {
+    if (!isRead) closeSource(source)
+    throw error
+  })
   const feed = {
     store: engine.store,
     subscribe: (id: ThreadId, after: FollowedPlace, signal = new AbortController().signal) =>
@@ -134,7 +139,7 @@ export async function record(
     return { kind: 'recording', turnId, stream, done: run.done, toResponse, withdraw }
   }
   // The source will not be read: its producer is cancelled.
-  closeSource(source[Symbol.asyncIterator]())
+  closeSource(source)
   switch (sent.kind) {
     case 'joined':
     case 'repeated':
@@ -183,14 +188,22 @@ async function continueRecorded(
   request: ContinueRecording,
   workFor: (turnId: MessageId) => Work,
 ): Promise<SendResult> {
-  const { threadId } = request
+  const { threadId, ownerId } = request
+  // Before its answers are stored: a decision on another owner's call would count (HT2).
+  const isThere =
+    ownerId === undefined || (await findThread(engine.store, threadId, { ownerId })) !== null
+  if (!isThere) return { kind: 'no-thread' }
   const turnId = parseMessageId(request.continue)
   const before = await engine.store.readMessage(threadId, turnId)
+  if (before?.role !== 'assistant') {
+    if ((await findThread(engine.store, threadId)) === null) return { kind: 'no-thread' }
+    throw new HoldfastError('message-not-found', 'There is no such turn to continue.')
+  }
   // The host application is continuing the turn already, so `resumeRecorded` must not be called for it.
   engine.continuations.set(turnId, engine.continuations.get(turnId) ?? (() => {}))
   try {
-    if (before?.role === 'assistant') await applyAnswers(engine, request)
-    return await beginContinuation(engine, threadId, turnId, before, workFor)
+    await applyAnswers(engine, request)
+    return await beginContinuation(engine, threadId, before, workFor)
   } finally {
     engine.continuations.get(turnId)?.()
     engine.continuations.delete(turnId)
@@ -200,43 +213,20 @@ async function continueRecorded(
 async function beginContinuation(
   engine: Engine,
   threadId: ThreadId,
-  turnId: MessageId,
-  before: Message | null,
+  before: Turn,
   workFor: (turnId: MessageId) => Work,
 ): Promise<SendResult> {
-  return retryWhileStale(pauseOf(engine.clock), async (): Promise<SendResult | 'stale'> => {
-    const latest = await readLatest(engine.store, threadId, 'full')
-    if (latest === null) return { kind: 'no-thread' }
-    const { last, seq, incarnation, ownerId, queue } = latest
-    if (before?.role !== 'assistant') {
-      throw new HoldfastError('message-not-found', 'There is no such turn to continue.')
-    }
-    if (last?.id !== turnId) {
-      throw new HoldfastError('bad-request', 'Only the last turn of a thread can be continued.')
-    }
-    if (last.role !== 'assistant' || last.progress.status === 'running') {
-      return { kind: 'run-active', turnId }
-    }
-    const events = [{ type: 'turn-resumed', turnId, at: engine.clock.now() }] as const
-    const result = await engine.begin({
-      threadId,
-      ownerId,
-      turnId,
-      how: 'continued',
-      events,
-      expectedSeq: seq,
-      incarnation,
-      turns: [last],
-      queue,
-      work: workFor(turnId),
-    })
-    if (result.kind === 'appended') {
-      const begun = { kind: 'started', turnId, after: seq, turn: before } as const
-      return withDefined(begun, { incarnation: result.incarnation })
-    }
-    if (result.kind === 'leased') return { kind: 'run-active', turnId: result.turnId }
-    if (result.kind === 'no-thread') return { kind: 'no-thread' }
-    if (result.kind === 'stale') return result.kind
-    throw new HoldfastError('store-failed', `The turn could not be continued: ${result.kind}.`)
+  const { id: turnId } = before
+  const begun = await beginLastAgain(engine, threadId, {
+    work: workFor(turnId),
+    find({ last }): Turn | { readonly kind: 'run-active'; readonly turnId: MessageId } {
+      if (last?.id !== turnId) {
+        throw new HoldfastError('bad-request', 'Only the last turn of a thread can be continued.')
+      }
+      return last.role === 'assistant' ? last : { kind: 'run-active', turnId }
+    },
   })
+  if (begun.kind !== 'begun') return begun
+  const { after, incarnation } = begun
+  return withDefined({ kind: 'started', turnId, after, turn: before } as const, { incarnation })
 }

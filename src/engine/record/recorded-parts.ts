@@ -4,8 +4,9 @@ import { isJsonObject } from '../../core/json.ts'
 import type { ItemPart } from '../../core/message.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { type StreamChunk, textOf } from '../../protocol/data-stream/stream-chunk.ts'
-import { WordedError } from '../run/failure-texts.ts'
+import { WordedError } from '../worded-error.ts'
 import { readAhead } from '../model/read-ahead.ts'
+import { isSoundPart } from '../model/sound-part.ts'
 import { toJson } from '../to-json.ts'
 
 /** A `data-<name>` part of the host application; one with the same name and id replaces the earlier one. */
@@ -27,15 +28,18 @@ export type RecordedSource = AsyncIterable<unknown>
 /**
  * Converts everything that can be read to the parts of `streamText`, so that it is stored by the same code. The host
  * application's own `data-…` parts go into the neighbouring step: backends send them before their first step and after
- * an end too, where no step is open.
+ * an end too, where no step is open. `left`: the source is closed.
  */
-export async function* toRecordedParts(source: RecordedSource): AsyncGenerator<RecordedPart> {
+export async function* toRecordedParts(
+  source: RecordedSource,
+  left: AbortSignal,
+): AsyncGenerator<RecordedPart> {
   const early: RecordedPart[] = []
   let stepEnd: readonly RecordedPart[] = []
   let hasBegun = false
   let hasCalls = false
   let isPlain = false
-  for await (const item of readAhead(source)) {
+  for await (const item of readAhead(source, left)) {
     if (typeof item === 'string') {
       if (!isPlain) yield* [...early.splice(0), { type: 'text-start', id: plainText } as const]
       isPlain = true
@@ -47,7 +51,7 @@ export async function* toRecordedParts(source: RecordedSource): AsyncGenerator<R
     if (typeof type !== 'string') continue
     const chunk = item as StreamChunk
     if (type === 'data' || type.startsWith('data-')) {
-      const data = type === 'data' ? [item as RecordedData].filter(isSound) : toData(chunk)
+      const data = toData(chunk, type === 'data' ? chunk['name'] : type.slice('data-'.length))
       early.push(...data)
       // This many parts before the first step are not a preface any more, and would be held for ever.
       hasBegun ||= early.length >= mostEarly
@@ -56,7 +60,9 @@ export async function* toRecordedParts(source: RecordedSource): AsyncGenerator<R
     }
     if (type === 'start-step') hasCalls = false
     if (type === 'tool-input-available' || type === 'tool-call') hasCalls = true
-    const parts = (toParts(chunk, hasCalls) ?? [item]).filter(isSound) as readonly RecordedPart[]
+    const parts = (toParts(chunk, hasCalls) ?? [item]).filter(
+      isSoundPart,
+    ) as readonly RecordedPart[]
     if (parts.length === 0) continue
     yield* stepEnd
     stepEnd = []
@@ -78,56 +84,17 @@ export async function* toRecordedParts(source: RecordedSource): AsyncGenerator<R
 }
 
 const plainText = 'text'
+const noReason = 'No reason was given.'
 const mostEarly = 1_000
 /** Parts that belong into a step. Any other may come before the first one. */
 const beginning = /^(start-step|finish|text-|reasoning-|tool-|source|file|custom)/
 
 /** Transient data, and Holdfast's own data about a turn, are not part of a message. */
-function toData({ type, id, data, transient }: StreamChunk): readonly RecordedData[] {
-  const name = type.slice('data-'.length)
-  if (name === '' || name === 'holdfast' || transient === true) return []
+function toData({ id, data, transient }: StreamChunk, name: unknown): readonly RecordedData[] {
+  if (typeof name !== 'string' || name === '' || name === 'holdfast' || transient === true)
+    return []
   const part = { type: 'data', name, data: toJson(data) } as const
   return [withDefined(part, { id: typeof id === 'string' ? id : undefined })]
-}
-
-/** Whether a part has the fields of its type. One without them contains nothing that could be stored. */
-function isSound(part: object): boolean {
-  const value = part as { readonly type: string } & Readonly<Record<string, unknown>>
-  const has = (...fields: readonly string[]) =>
-    fields.every((field) => typeof value[field] === 'string')
-  const { toolCall, file } = value
-  switch (value.type) {
-    case 'text-start':
-    case 'text-end':
-    case 'reasoning-start':
-    case 'reasoning-end':
-    case 'tool-input-end':
-      return has('id')
-    case 'tool-input-start':
-      return has('id', 'toolName')
-    case 'tool-input-delta':
-      return has('id', 'delta')
-    case 'tool-call':
-      return has('toolCallId', 'toolName')
-    case 'tool-result':
-    case 'tool-error':
-    case 'tool-output-denied':
-      return has('toolCallId')
-    case 'tool-approval-request':
-    case 'tool-approval-response':
-      return has('approvalId') && isJsonObject(toolCall) && typeof toolCall.toolCallId === 'string'
-    case 'source':
-      return value['sourceType'] === 'url' ? has('id', 'url') : has('id', 'mediaType', 'title')
-    case 'custom':
-      return has('kind')
-    case 'data':
-      return has('name')
-    case 'file':
-    case 'reasoning-file':
-      return has('url', 'mediaType') || (isJsonObject(file) && typeof file.mediaType === 'string')
-    default:
-      return true
-  }
 }
 
 /** The `streamText` parts for a chunk; undefined for what is a part already, or unknown. */
@@ -203,13 +170,19 @@ function toParts(chunk: StreamChunk, hasCalls: boolean): readonly object[] | und
     }
     case 'file':
     case 'reasoning-file': {
-      if (isJsonObject(chunk['file'])) return undefined
-      const { url, mediaType } = chunk
+      // Of a part of `streamText`, which has its content, nothing else is taken.
+      const { file, url, mediaType } = chunk
+      if (isJsonObject(file)) return [withDefined({ type, file }, { providerMetadata })]
       return typeof url === 'string' ? [{ type, url, mediaType: textOf(mediaType) }] : []
     }
     case 'error':
       return 'errorText' in chunk
-        ? [{ type, error: new WordedError(cutErrorText(textOf(chunk['errorText']))) }]
+        ? [
+            {
+              type,
+              error: new WordedError(cutErrorText(textOf(chunk['errorText']).trim()) || noReason),
+            },
+          ]
         : undefined
     default:
       return undefined

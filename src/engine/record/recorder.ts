@@ -229,7 +229,8 @@ export function createRecorder(parts: RecorderParts): Recorder {
     part: Question,
     call: Call,
   ): Promise<readonly RecordedPart[]> => {
-    if (!push(translator.translate(part))) return []
+    const requested = translator.translate(part)
+    if (requested.length === 0 || !push(requested)) return []
     const answer = answers.get(call.id)
     const current = translator.find(part.toolCall.toolCallId)
     const more =
@@ -247,8 +248,9 @@ export function createRecorder(parts: RecorderParts): Recorder {
       answers.set(call.id, part)
       return []
     }
-    const feedback = part.reason === undefined ? {} : { feedback: part.reason }
-    const kind = part.approved ? 'accepted' : 'rejected'
+    const feedback = typeof part.reason === 'string' ? { feedback: part.reason } : {}
+    // A host application may send anything: only `true` lets a tool run.
+    const kind = (part.approved as unknown) === true ? 'accepted' : 'rejected'
     // An answer in the stream comes from the host application's policy: a person's arrives with the next request.
     const decided = decide(call, kind, 'policy', { automatic: true, ...feedback })
     return push([decided]) ? [withCall(part, call.id)] : []

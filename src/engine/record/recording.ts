@@ -3,7 +3,7 @@ import { outcomeAtEnd } from '../../core/change-call.ts'
 import { toReadableThrown } from '../../core/error-text.ts'
 import type { NewTurnEvent } from '../../core/event.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
-import type { Turn, TurnEnding, TurnWait } from '../../core/message.ts'
+import { callsOf, type Turn, type TurnEnding, type TurnWait } from '../../core/message.ts'
 import { planTurnEnd } from '../../core/plan-turn-end.ts'
 import { FencedError } from '../run/append-refusal.ts'
 import { createAnswerMeter } from '../run/answer-meter.ts'
@@ -11,7 +11,7 @@ import { endRun } from '../run/end-run.ts'
 import { pacerOf } from '../clock.ts'
 import type { Engine } from '../engine.ts'
 import { partsAtOnce } from '../model/call-model.ts'
-import { isClients, judgeRecording, type StreamEnd } from './judge-recording.ts'
+import { isClients, isDecided, judgeRecording, type StreamEnd } from './judge-recording.ts'
 import { type RecordedPart, type RecordedSource, toRecordedParts } from './recorded-parts.ts'
 import { createRecorder, planBegun, type RecorderParts } from './recorder.ts'
 import { resumeRecorded } from './resume-recorded.ts'
@@ -80,11 +80,11 @@ export function startRecording(parts: RecordingParts): Recorded {
     return next.promise.finally(cancel)
   }
 
-  /** Null: the recording was interrupted. */
-  const consume = async (): Promise<StreamEnd | null> => {
+  /** Null: the recording was interrupted. `left`: to be aborted when nothing more is wanted. */
+  const consume = async (left: AbortController): Promise<StreamEnd | null> => {
     const recorder = createRecorder(parts)
     const meter = createAnswerMeter(options, ledger.expected)
-    const iterator = toRecordedParts(source)
+    const iterator = toRecordedParts(source, left.signal)
     let streamEnd: StreamEnd = { finishReason: null, isAborted: false }
     let isOver = false
     const pace = pacerOf(clock)
@@ -93,7 +93,7 @@ export function startRecording(parts: RecordingParts): Recorded {
       if (count % partsAtOnce === 0) await pace()
       if (typeof read === 'string') {
         // The host application's loop is cancelled by closing its stream; it is not awaited.
-        closeSource(iterator)
+        left.abort()
         if (read === 'interrupted') return null
         break
       }
@@ -102,7 +102,7 @@ export function startRecording(parts: RecordingParts): Recorded {
       if (over !== null) {
         // The answer ends here, whatever the loop would still produce; the loop is cancelled by closing its stream
         // (ST4a).
-        closeSource(iterator)
+        left.abort()
         if (over.rest !== null) held.push(...(await recorder.record(over.rest)))
         streamEnd = { finishReason: 'length', isAborted: false, limit: over.limit }
         break
@@ -138,12 +138,15 @@ export function startRecording(parts: RecordingParts): Recorded {
   }
 
   const finish = async (): Promise<void> => {
-    const streamEnd = await consume()
+    const decided = [...callsOf(ledger.turn)].filter(isDecided).map(({ id }) => id)
+    const left = new AbortController()
+    // The host application's loop is cancelled also where what it produces cannot be stored.
+    const streamEnd = await consume(left).finally(() => left.abort())
     if (streamEnd === null) {
       if (interruption?.kind === 'fault') throw interruption.error
       return end({ kind: interruption?.kind === 'stop' ? 'stopped' : 'interrupted' })
     }
-    const verdict = judgeRecording(ledger.expected, streamEnd, toTurnError)
+    const verdict = judgeRecording(ledger.expected, streamEnd, toTurnError, new Set(decided))
     if (verdict.kind === 'wait') return pause(verdict.waitingFor)
     return end(verdict.ending, streamEnd.finishReason ?? 'stop')
   }
@@ -191,9 +194,13 @@ export function startRecording(parts: RecordingParts): Recorded {
 const isUrgent = (part: RecordedPart): boolean =>
   !/^(text|reasoning|tool-input)-/.test(part.type) && part.type !== 'start'
 
-/** Cancels the producer; its result is not awaited, because nothing reads it any more. */
-export function closeSource(iterator: AsyncIterator<unknown>): void {
-  iterator.return?.().catch(() => undefined)
+/**
+ * Cancels the producer of a source that nothing reads; its result is not awaited. Inside of an async function, because an
+ * iterator of the host application may throw at once.
+ */
+export function closeSource(source: AsyncIterable<unknown>): void {
+  const close = async () => source[Symbol.asyncIterator]().return?.()
+  close().catch(() => undefined)
 }
 
 function rethrowAsStoreFault(error: unknown): never {

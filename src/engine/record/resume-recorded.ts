@@ -3,7 +3,7 @@ import type { MessageId, ThreadId } from '../../core/ids.ts'
 import { callsOf, type Turn } from '../../core/message.ts'
 import { projectPrompt } from '../../views/model-prompt.ts'
 import type { Engine } from '../engine.ts'
-import { isClients } from './judge-recording.ts'
+import { isClients, isDecided } from './judge-recording.ts'
 import { readPromptHistory } from '../model/read-history.ts'
 import { noToolbox } from '../agent/tool-policy.ts'
 
@@ -37,9 +37,7 @@ export async function resumeRecorded(
 
 const isWaiting = (turn: Turn): boolean =>
   [...callsOf(turn)].some(
-    (call) =>
-      call.state === 'awaiting-approval' ||
-      (isClients(call) && call.decision === undefined && call.resolution === undefined),
+    (call) => call.state === 'awaiting-approval' || (isClients(call) && !isDecided(call)),
   )
 
 /** The prompt of a thread, for the host application's own loop. */

@@ -169,7 +169,7 @@ export function createAnswerMeter(
     const left = argumentsLeft.get(part.toolCallId) ?? maxArgumentChars
     return Math.max(0, countJsonChars(part.input, maxArgumentChars) - (maxArgumentChars - left))
   }
-  /** What providers choose and is stored as it is: the names and ids of a call, and what is said about its approval. */
+  /** What providers choose and is stored as it is: the names and ids of a call, and the texts of its approval. */
   const charsOfNames = (part: MeteredPart): number => {
     switch (part.type) {
       case 'tool-input-start':

@@ -42,6 +42,23 @@ describe('a group', () => {
     ])
   })
 
+  it('[OP7] has one commit of each thread: others do not wait for hundreds that one thread has at once', async () => {
+    const { submit, groups, results, until, commitDirectly } = open()
+    const gate = Promise.withResolvers<void>()
+    until(async (plans) => {
+      await gate.promise
+      return commitDirectly(plans)
+    })
+    submit('a')
+    await settled()
+    for (const name of ['many', 'many', 'many', 'b']) submit(name)
+    gate.resolve()
+    await settled()
+    expect(groups).toEqual([['a'], ['many', 'b'], ['many'], ['many']])
+    // Planned on the same seq: the first one was stored, and each of the others is told that it is stale.
+    expect(results()).toEqual({ a: 'appended', b: 'appended', many: 'stale' })
+  })
+
   it('[OP7] is not held up by a person’s commit of thousands of rows, which is written beside it', async () => {
     const { submit, groups, results, until, commitDirectly, committer, clock } = open()
     const gate = Promise.withResolvers<void>()
@@ -149,6 +166,32 @@ describe('a thread whose row is locked', () => {
       expect(results()).toEqual({ b: 'store-locked' })
       expect(await stored('b')).toBe(0)
       expect(clock.timers()).toEqual([])
+    },
+  )
+
+  it.each([
+    ['cannot be written', () => Promise.reject(temporary()), 0, 'store-locked'],
+    ['does not answer', () => new Promise<never>(() => {}), 3_000, 'store-unreachable'],
+  ] as const)(
+    '[LG3a] behind the write of a run, to a store that then %s: a person is refused in time',
+    async (_, react, withinMs, code) => {
+      const { person, run, createRunning, results, until, commitDirectly, clock, stored } = open()
+      await createRunning('r')
+      until(held('p', commitDirectly))
+      person('p')
+      await settled()
+      const gate = Promise.withResolvers<void>()
+      until((plans) => gate.promise.then(() => commitDirectly(plans)))
+      person('first')
+      await clock.advance(20)
+      run('r')
+      until(react)
+      // Both are taken from the queue at once, and the message is tried again after the run's write.
+      gate.resolve()
+      await settled()
+      await clock.advance(withinMs)
+      expect(results()).toEqual({ first: 'appended', p: code })
+      expect(await stored('p')).toBe(null)
     },
   )
 

@@ -4,11 +4,12 @@ import { isLong } from '../../store/commit-group.ts'
 import { planCommit, type PlannedCommit } from '../../store/plan-commit.ts'
 import type { AppendResult, Store } from '../../store/store.ts'
 import { type Clock, elapsedMs, wait } from '../clock.ts'
+import { heldFault, isFault, overdueFault, toErrorInDoubt, unstoredFault } from './commit-faults.ts'
 import { createRoomProbe } from './room-probe.ts'
 import { createUnansweredRenewals } from './unanswered-renewals.ts'
 
 /**
- * Group commit: everything that is waiting, of all threads of the process, goes into one transaction. While one
+ * Group commit: of all threads of the process, the first commit that is waiting goes into one transaction. While one
  * transaction is in flight the next group fills, so durability costs one flush per group, not one per event. A person's
  * commit of thousands of rows, as an edit of a long thread is, has a transaction of its own beside the groups: in one of
  * them it would hold up the commits of everybody else (OP7).
@@ -56,7 +57,6 @@ interface Waiting {
   isInDoubt: boolean
   /** Its writer has the result. An attempt may still be in flight, or queued: only of a renewal. */
   isSettled: boolean
-  cancelTimer: () => void
 }
 
 export interface CommitObserver {
@@ -79,6 +79,8 @@ const faultMemoryMs = 15_000
 
 export function createCommitter(store: Store, clock: Clock, observer: CommitObserver): Committer {
   let queue: Waiting[] = []
+  /** Taken from the queue, to be written after the group in flight. */
+  let nextGroup: readonly Waiting[] = []
   const held = new Set<Waiting>()
   let isDraining = false
   /** When the write in flight began. */
@@ -87,12 +89,13 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
   let fault: { readonly error: HoldfastError; readonly at: number } | null = null
   /** Why the write in flight is being retried; null during the first attempt. */
   let retriedAfter: unknown = null
+  /** Set while commits that are not of runs wait for the write in flight. */
+  let cancelOverdue: (() => void) | null = null
   const going = new AbortController()
   const probeRoom = createRoomProbe(store, clock)
 
   const close = (waiting: Waiting) => {
     waiting.isSettled = true
-    waiting.cancelTimer()
     held.delete(waiting)
     renewals.delete(waiting)
   }
@@ -102,7 +105,7 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
   }
   const reject = (waiting: Waiting, error: unknown) => {
     close(waiting)
-    waiting.reject(waiting.isInDoubt ? toDoubt(error) : error)
+    waiting.reject(waiting.isInDoubt ? toErrorInDoubt(error) : error)
   }
   const renewals = createUnansweredRenewals<Waiting>(store, clock, resolve)
 
@@ -122,12 +125,16 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
       // Commits whose row was locked before go into a group of their own, or the fresh ones would wait for the same
       // locks again. Both groups are taken from the queue before either is written: a fresh commit that turns out
       // to be locked re-enters the queue, and would otherwise be in both.
-      const open = queue.filter(isOpen)
-      const fresh = open.filter(({ busy }) => busy === 0)
-      const triedBefore = open.filter(({ busy }) => busy > 0)
-      queue = []
+      const { first, later } = firstOfEachThread(queue.filter(isOpen))
+      const fresh = first.filter(({ busy }) => busy === 0)
+      const triedBefore = first.filter(({ busy }) => busy > 0)
+      queue = later
+      nextGroup = triedBefore
       await commitGroup(fresh)
-      await commitGroup(triedBefore)
+      // Some were refused, if the write before took too long.
+      const open = nextGroup.filter(isOpen)
+      nextGroup = []
+      await commitGroup(open)
     }
     isDraining = false
   }
@@ -136,6 +143,7 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
     if (group.length === 0) return
     const started = elapsedMs(clock)
     since = started
+    refuseWhenOverdue()
     let left = group
     while (left.length > 0) {
       try {
@@ -149,6 +157,8 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
     }
     since = null
     retriedAfter = null
+    cancelOverdue?.()
+    cancelOverdue = null
   }
 
   const commitApart = async (waiting: Waiting) => {
@@ -214,7 +224,7 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
     held.add(waiting)
     const pauseMs = Math.min(firstBusyPauseMs * 2 ** waiting.busy, longestBusyPauseMs)
     waiting.busy++
-    clock.after(pauseMs, () => enqueue(waiting))
+    clock.after(pauseMs, () => queueUp(waiting))
   }
 
   /** Returns the commits that are to be retried; all others are rejected. */
@@ -239,11 +249,21 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
     return patient
   }
 
-  /** Rejects the queued commits that are not of runs. They are not in flight, so nothing of them is being stored. */
+  /** Commits that are not of runs, and are not in flight: nothing of them is being stored. */
+  const queuedByPersons = () =>
+    [...nextGroup, ...queue].filter((one) => !one.isPatient && isOpen(one))
+
   const refuseQueued = (error: HoldfastError) => {
-    const behind = queue
-    queue = behind.filter(({ isPatient }) => isPatient)
-    for (const waiting of behind) if (!waiting.isPatient) reject(waiting, error)
+    for (const waiting of queuedByPersons()) reject(waiting, error)
+  }
+
+  /** A person who waits behind a write that does not end is refused in time, whenever and however the commit was queued. */
+  const refuseWhenOverdue = () => {
+    if (cancelOverdue !== null || queuedByPersons().length === 0) return
+    cancelOverdue = clock.after(overdueMs - waitingMs(), () => {
+      cancelOverdue = null
+      refuseQueued(overdueFault())
+    })
   }
 
   const currentFault = (): HoldfastError | null => {
@@ -267,7 +287,7 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
       return currentFault() !== null || isSlow ? 'interrupted' : 'ok'
     },
     problem() {
-      // A disk does not get room by the passing of time: whoever asks finds out by `assertRoom`.
+      // This fault does not expire: time alone frees no room on a disk. The caller tests it with `assertRoom`.
       const found = fault?.error.code === 'store-full' ? fault.error : currentFault()
       if (found !== null) return { kind: 'fault', fault: found }
       const ms = Math.max(waitingMs(), heldMs(2))
@@ -290,7 +310,6 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
       busy: 0,
       isInDoubt: false,
       isSettled: false,
-      cancelTimer: () => {},
     }
     const renewMs = renewalOf(commit)
     const apart = renewMs === 0 ? renewals.inFlight() : undefined
@@ -301,26 +320,38 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
       return promise
     }
     if (renewMs !== undefined && renewMs > 0) renewals.add(waiting, renewMs)
+    queueUp(waiting)
+    return promise
+  }
+
+  function queueUp(waiting: Waiting) {
     if (waiting.isPatient || since === null) enqueue(waiting)
     // Behind a write that is being retried, or gets no response, only runs may wait.
     else if (retriedAfter !== null) reject(waiting, unstoredFault(retriedAfter))
     else if (waitingMs() >= overdueMs) reject(waiting, overdueFault())
     else {
       enqueue(waiting)
-      refuseOverdue(waiting)
+      refuseWhenOverdue()
     }
-    return promise
   }
+}
 
-  /** Rejects the commit if the write that it is queued behind does not end in time. */
-  function refuseOverdue(waiting: Waiting) {
-    waiting.cancelTimer = clock.after(overdueMs - waitingMs(), () => {
-      if (waitingMs() >= overdueMs) refuseQueued(overdueFault())
-      // Node fires a timer up to a millisecond early, by the clock that the write is measured with; or that write has
-      // ended, and the commit is queued behind the next one.
-      else if (queue.includes(waiting)) refuseOverdue(waiting)
-    })
+/**
+ * A store may need a statement for each further commit of a thread, and all others of the group would wait for hundreds of
+ * them that one person has sent at once (OP7).
+ */
+function firstOfEachThread(queue: readonly Waiting[]): {
+  readonly first: readonly Waiting[]
+  readonly later: Waiting[]
+} {
+  const threads = new Set<ThreadId>()
+  const [first, later]: [Waiting[], Waiting[]] = [[], []]
+  for (const waiting of queue) {
+    const { threadId } = waiting.commit.append
+    ;(threads.has(threadId) ? later : first).push(waiting)
+    threads.add(threadId)
   }
+  return { first, later }
 }
 
 const isStored = (result: AppendResult, waiting: Waiting | undefined): boolean =>
@@ -337,42 +368,3 @@ const renewalOf = ({ size, append: { lease } }: PlannedCommit): number | undefin
 
 /** The only commit of its writer for the time being, and so in no order with others. */
 const isApart = ({ isPatient, commit }: Waiting): boolean => !isPatient && isLong([commit])
-
-const isFault = (error: unknown): error is HoldfastError =>
-  error instanceof HoldfastError && error.code.startsWith('store-') && error.code !== 'store-closed'
-
-const heldFault = () =>
-  new HoldfastError(
-    'store-locked',
-    'Another process held the same rows for too long. Nothing was stored; try again.',
-    { isTemporary: true },
-  )
-
-const overdueFault = () =>
-  new HoldfastError(
-    'store-unreachable',
-    'The database has not responded for a while. Nothing was stored; try again.',
-    { isTemporary: true },
-  )
-
-/** The error for a commit that was never submitted to the store: whether it was stored cannot be in doubt. */
-const unstoredFault = (error: unknown): HoldfastError =>
-  error instanceof HoldfastError && !error.isInDoubt
-    ? error
-    : new HoldfastError('store-unreachable', 'The database cannot be reached right now.', {
-        cause: error,
-        isTemporary: true,
-      })
-
-/**
- * The error for a commit of which an attempt got no answer. A later one that stored nothing does not settle it: the first
- * may be what holds the row, and store it a moment later. Told that nothing was stored, its writer would send it twice.
- */
-const toDoubt = (error: unknown): unknown =>
-  error instanceof HoldfastError && error.isTemporary
-    ? new HoldfastError(
-        'store-unreachable',
-        'The database has not responded. What was being written may or may not have been stored.',
-        { cause: error, isInDoubt: true },
-      )
-    : error

@@ -9,6 +9,7 @@ import type { Clock } from '../clock.ts'
 import type { FailureTexts } from './failure-texts.ts'
 import type { HostPatience } from './host-patience.ts'
 import { createFileLoader } from '../files/file-loader.ts'
+import { createOffload } from '../files/offload-files.ts'
 import type { EngineFiles } from '../files/files.ts'
 import type { RunHooks } from '../telemetry/hooks.ts'
 import { createModelList, namesOf } from '../model/model-list.ts'
@@ -112,6 +113,7 @@ export function createRun(parts: BegunRun, agent: TurnAgent): Run {
   identify()
   return {
     ...parts,
+    offload: createOffload(parts),
     get agent() {
       return steps.agent
     },

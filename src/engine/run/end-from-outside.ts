@@ -1,7 +1,12 @@
-import type { NewEvent } from '../../core/event.ts'
+import type { NewEvent, NewTurnEvent } from '../../core/event.ts'
+import { foldOn } from '../../core/fold-turn.ts'
 import type { OwnerId, Seq, ThreadId } from '../../core/ids.ts'
 import type { Turn, TurnEnding } from '../../core/message.ts'
 import type { InputQueue } from '../../core/queued-input.ts'
+import { withDefined } from '../../core/with-defined.ts'
+import { retryWhileStale } from '../../store/retry-while-stale.ts'
+import type { FoundTurn } from '../../store/store.ts'
+import { pauseOf } from '../clock.ts'
 import type { CommitResult } from './committer.ts'
 import type { Engine } from '../engine.ts'
 import { planEnd } from './plan-end.ts'
@@ -43,3 +48,72 @@ export async function endFromOutside(
   const lease = fence === undefined ? {} : { lease: { kind: 'release', fence } as const }
   return engine.append({ ...place, ...lease, events })
 }
+
+/** How to end a turn that another process runs, or ran. */
+export interface TakenOverTurn {
+  readonly ending: TurnEnding['kind']
+  /** The events that end the turn, planned on the turn as it is under the acquired lease. */
+  readonly plan: (turn: Turn) => readonly NewTurnEvent[]
+  /** See `LeaseUse`. */
+  readonly overFence?: number | undefined
+}
+
+export type TakenOver =
+  /** The turn as it is now. */
+  | { readonly kind: 'ended'; readonly turn: Turn }
+  /** The thread changed before the lease was acquired. */
+  | { readonly kind: 'stale' }
+  /** The run belongs to another process, or there is none any more. */
+  | { readonly kind: 'gone' }
+
+/** Acquires the lease of a running turn that this process does not run, and ends the turn. */
+export async function takeOverToEnd(
+  engine: Engine,
+  found: FoundTurn,
+  { ending, plan, overFence }: TakenOverTurn,
+): Promise<TakenOver> {
+  const { store, clock, holder, givenUp } = engine
+  const { threadId } = found
+  const turnId = found.turn.id
+  const lease = { kind: 'acquire', holder, ttlMs: 1_000, turnId } as const
+  // At the seq of the read: once the turn has ended, the lease may be that of the next turn, whose process died too.
+  // Acquired and released as that of this one, it would leave a turn that no server finds again (CR1).
+  const acquired = await engine.append({
+    ...toPlace(found),
+    events: [],
+    lease: withDefined(lease, { overFence }),
+  })
+  if (acquired.kind === 'stale') return { kind: 'stale' }
+  if (acquired.kind !== 'appended' || acquired.fence === undefined) return { kind: 'gone' }
+  const { fence } = acquired
+  // Kept until the lease is released: should that fail, only this process knows that nothing works on the turn.
+  givenUp.set(threadId, { turnId, fence })
+  let known: FoundTurn | null = found
+  const result = await retryWhileStale(pauseOf(clock), async (): Promise<TakenOver | 'stale'> => {
+    const current = known ?? (await store.findTurn(turnId))
+    known = null
+    if (current === null || current.threadId !== threadId) return { kind: 'gone' }
+    const { turn, ownerId } = current
+    const place = toPlace(current)
+    if (turn.progress.status !== 'running') {
+      const release = { kind: 'release', fence } as const
+      const { kind } = await engine.append({ ...place, events: [], lease: release })
+      return kind === 'stale' ? kind : { kind: 'gone' }
+    }
+    const events = plan(turn)
+    const { kind } = await endFromOutside(engine, { ...place, ownerId, fence }, events, ending)
+    if (kind === 'stale') return kind
+    return kind === 'appended' ? { kind: 'ended', turn: foldOn(turn, events) } : { kind: 'gone' }
+  })
+  // The run of the next turn may have been given up meanwhile.
+  if (givenUp.get(threadId)?.fence === fence) givenUp.delete(threadId)
+  return result
+}
+
+const toPlace = ({ threadId, seq: expectedSeq, incarnation, turn, queue }: FoundTurn) => ({
+  threadId,
+  expectedSeq,
+  incarnation,
+  turns: [turn],
+  queue,
+})

@@ -1,6 +1,8 @@
 import type { NewTurnEvent } from '../../core/event.ts'
 import type { Turn, TurnEnding } from '../../core/message.ts'
 import type { InputQueue } from '../../core/queued-input.ts'
+import { retryWhileStale } from '../../store/retry-while-stale.ts'
+import { pauseOf } from '../clock.ts'
 import { planEnd } from './plan-end.ts'
 import type { EndableRun } from './run-context.ts'
 
@@ -21,8 +23,8 @@ export async function endRun(
   { ending, plan, unless }: RunEnd,
 ): Promise<boolean> {
   const { successor } = ledger
-  let isOver = true
-  for (;;) {
+  return retryWhileStale(pauseOf(clock), async () => {
+    let isOver = true
     const stored = await ledger.commitIfCurrent((turn, queue) => {
       isOver = unless?.(turn, queue) !== true
       if (!isOver) return null
@@ -32,10 +34,10 @@ export async function endRun(
       successor.discard()
       return false
     }
-    if (stored === null) continue
+    if (stored === null) return 'stale'
     hooks.turnEnded(ending, ledger.turn)
     if (stored.next === null) successor.discard()
     else successor.launch(stored.next)
     return true
-  }
+  })
 }

@@ -83,7 +83,10 @@ function limit(
 const stopped: CallOutcome = { state: 'stopped', cause: 'stopped' }
 
 async function execute(run: ToolRun, signal: AbortSignal): Promise<CallOutcome> {
-  const { tool, call, input, scope } = run
+  const { tool, call, scope } = run
+  // A tool may change its arguments, also after it has returned. Those of the call are a part of the turn that is shown, and
+  // that is stored when it ends (LG4).
+  const input = structuredClone(run.input)
   // Usually there is nothing to await, and a tool starts in the tick in which it is called.
   const given = run.contextOf(call.name)
   const context: unknown = given instanceof Promise ? await given : given

@@ -1,4 +1,4 @@
-import { JSONParseError, NoSuchToolError, ToolCallRepairError } from 'ai'
+import { AISDKError, JSONParseError, NoSuchToolError, ToolCallRepairError } from 'ai'
 import type { CallOutcome } from '../../core/call.ts'
 import { errorTextOfThrown, toReadableThrown } from '../../core/error-text.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
@@ -7,10 +7,11 @@ import type { TurnError } from '../../core/message.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import type { TurnPlace } from '../call-scope.ts'
 import { toModelFault } from '../model/model-error.ts'
+import { WordedError } from '../worded-error.ts'
 
-/** Where a function of the host application, or a provider, failed. */
+/** Where a function of the host application, a provider or a file store failed. */
 export interface FailurePlace extends TurnPlace {
-  readonly source: 'tool' | 'policy' | 'model' | 'agent' | 'title'
+  readonly source: 'tool' | 'policy' | 'model' | 'agent' | 'title' | 'files'
   /** The call, where it was a tool or its policy. */
   readonly callId?: CallId
   /** The tool's name. */
@@ -34,11 +35,6 @@ export type ErrorText = (error: unknown, where: FailurePlace) => string
 
 type Failed = Extract<CallOutcome, { readonly state: 'failed' }>
 
-/** An error whose message was chosen for clients by its sender, and is stored unchanged. */
-export class WordedError extends Error {
-  override readonly name = 'WordedError'
-}
-
 /**
  * The error texts that are stored for the failures of one run: one for people, and a separate one for the model
  * (HT6).
@@ -54,6 +50,8 @@ export interface FailureTexts {
   /** A schema threw while it checked what a person sent for this call. Returns the error text for the sender. */
   ofCheck(call: FailedCall, error: unknown): string
   ofModel(error: unknown, step: number): TurnError
+  /** A file store failed at a file of a result, which is kept without it: it is only reported. */
+  readonly ofFiles: (error: unknown) => void
   /** `thrown`: what the host application's `agent` function threw, or the error about what it returned. */
   ofAgent(thrown: unknown): TurnError
 }
@@ -134,6 +132,12 @@ export function createFailureTexts(
       const where = { source: 'model', ...place, code, errorId, message, sentence } as const
       return { code, message: word(where, error) }
     },
+    ofFiles(thrown) {
+      const errorId = shortId(place.turnId)
+      const sentence = 'A file could not be stored.'
+      const message = errorTextOfThrown(thrown) || 'it gave no reason'
+      onFailed({ source: 'files', ...place, errorId, message, sentence }, thrown)
+    },
     ofAgent(thrown) {
       const code = 'agent-failed'
       const errorId = shortId(place.turnId)
@@ -147,6 +151,9 @@ export function createFailureTexts(
 
 /** Whether the error describes what is wrong with the arguments, and not a fault of the code that checked them. */
 function isFinding(error: unknown): boolean {
+  if (error instanceof WordedError) return true
+  // A text is what a recorded loop has worded for its client. Anything else was thrown by the host's code.
+  if (!AISDKError.isInstance(error)) return typeof error === 'string'
   if (ToolCallRepairError.isInstance(error)) return false
   try {
     for (let cause: unknown = error; cause !== undefined && cause !== null;) {
@@ -156,7 +163,7 @@ function isFinding(error: unknown): boolean {
         readonly cause?: unknown
       }
       if (Array.isArray(issues)) return true
-      // Without a cause it is the SDK's own message, or that of a recorded loop which worded it for its client.
+      // Without a cause it is the SDK's own message.
       if (next === undefined) return cause === error
       cause = next
     }

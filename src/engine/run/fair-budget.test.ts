@@ -7,7 +7,7 @@ function createScene(perKey: number, ofAll: number) {
   const budget = createFairBudget({ perKey, ofAll })
   const inside: string[] = []
   const shares = new Map<string, BudgetShare>()
-  const ask = (name: string, size: number, signal = new AbortController().signal) => {
+  const requestShare = (name: string, size: number, signal = new AbortController().signal) => {
     const waiting = budget(name.slice(0, 1), size, signal).then((share) => {
       shares.set(name, share)
       inside.push(name)
@@ -16,12 +16,12 @@ function createScene(perKey: number, ofAll: number) {
     return waiting
   }
   const shareOf = (name: string) => shares.get(name) as BudgetShare
-  return { ask, shareOf, inside }
+  return { requestShare, shareOf, inside }
 }
 
 describe('[OP7] a budget', () => {
   it('lets a key have so much, and whoever holds nothing enter whatever others hold', async () => {
-    const { ask, inside } = createScene(10, 12)
+    const { requestShare, inside } = createScene(10, 12)
     for (const [name, size] of [
       ['a1', 6],
       ['a2', 4],
@@ -29,17 +29,17 @@ describe('[OP7] a budget', () => {
       ['b1', 100],
       ['b2', 1],
     ] as const) {
-      void ask(name, size)
+      void requestShare(name, size)
     }
     await setImmediate()
     expect(inside).toEqual(['a1', 'a2', 'b1'])
   })
 
   it('has a bound for all', async () => {
-    const { ask, inside, shareOf } = createScene(10, 12)
-    void ask('a1', 6)
-    void ask('b1', 5)
-    void ask('a2', 2)
+    const { requestShare, inside, shareOf } = createScene(10, 12)
+    void requestShare('a1', 6)
+    void requestShare('b1', 5)
+    void requestShare('a2', 2)
     await setImmediate()
     expect(inside).toEqual(['a1', 'b1'])
     shareOf('b1').resize(4)
@@ -48,10 +48,10 @@ describe('[OP7] a budget', () => {
   })
 
   it('gives a key its shares in order, and does not let small ones pass a large one', async () => {
-    const { ask, inside, shareOf } = createScene(10, 100)
-    void ask('a1', 8)
-    void ask('a2', 9)
-    void ask('a3', 1)
+    const { requestShare, inside, shareOf } = createScene(10, 100)
+    void requestShare('a1', 8)
+    void requestShare('a2', 9)
+    void requestShare('a3', 1)
     await setImmediate()
     expect(inside).toEqual(['a1'])
     shareOf('a1').release()
@@ -59,36 +59,36 @@ describe('[OP7] a budget', () => {
     await setImmediate()
     expect(inside).toEqual(['a1', 'a2', 'a3'])
     // Released once, however often: otherwise there would be room for this one too.
-    void ask('a4', 1)
+    void requestShare('a4', 1)
     await setImmediate()
     expect(inside).not.toContain('a4')
   })
 
   it('counts what a holder turns out to need, even over the limit, and nothing after its release', async () => {
-    const { ask, inside, shareOf } = createScene(10, 100)
-    await ask('a1', 2)
+    const { requestShare, inside, shareOf } = createScene(10, 100)
+    await requestShare('a1', 2)
     shareOf('a1').resize(50)
-    void ask('a2', 1)
+    void requestShare('a2', 1)
     await setImmediate()
     expect(inside).toEqual(['a1'])
     shareOf('a1').release()
     shareOf('a1').resize(50)
-    void ask('a3', 9)
+    void requestShare('a3', 9)
     await setImmediate()
     expect(inside).toEqual(['a1', 'a2', 'a3'])
   })
 
   it('is left by whoever is stopped while waiting, and those behind it move up', async () => {
-    const { ask, inside } = createScene(10, 100)
+    const { requestShare, inside } = createScene(10, 100)
     const stop = new AbortController()
-    void ask('a1', 8)
-    const stopped = ask('a2', 9, stop.signal)
-    void ask('a3', 2)
+    void requestShare('a1', 8)
+    const stopped = requestShare('a2', 9, stop.signal)
+    void requestShare('a3', 2)
     await setImmediate()
     stop.abort(new Error('stopped'))
     await expect(stopped).rejects.toThrow('stopped')
     await setImmediate()
     expect(inside).toEqual(['a1', 'a3'])
-    await expect(ask('b1', 1, stop.signal)).rejects.toThrow('stopped')
+    await expect(requestShare('b1', 1, stop.signal)).rejects.toThrow('stopped')
   })
 })

@@ -17,25 +17,32 @@ export type HostPatience = <Value>(called: PromiseLike<Value> | Value) => Promis
 
 export function createHostPatience(clock: Clock, signal: AbortSignal): HostPatience {
   let abortedAt: number | undefined
-  const noteAbort = () => {
+  // Of those that are waited for. One listener for all of them: a turn of thousands of calls would add as many.
+  const limits = new Set<() => void>()
+  const onAbort = () => {
     abortedAt ??= elapsedMs(clock)
+    for (const limit of limits) limit()
   }
-  signal.addEventListener('abort', noteAbort, { once: true })
+  if (signal.aborted) onAbort()
+  else signal.addEventListener('abort', onAbort, { once: true })
   return async (called) => {
+    if (!isPromiseLike(called)) return called
     const over = Promise.withResolvers<never>()
     let cancel = () => {}
-    const onAbort = () => {
-      noteAbort()
+    const limit = () => {
       const leftMs = Math.max(0, (abortedAt ?? 0) + patienceMs - elapsedMs(clock))
       cancel = clock.after(leftMs, () => over.reject(signal.reason as Error))
     }
-    if (signal.aborted) onAbort()
-    else signal.addEventListener('abort', onAbort)
+    if (abortedAt === undefined) limits.add(limit)
+    else limit()
     try {
       return await Promise.race([called, over.promise])
     } finally {
+      limits.delete(limit)
       cancel()
-      signal.removeEventListener('abort', onAbort)
     }
   }
 }
+
+const isPromiseLike = <Value>(value: PromiseLike<Value> | Value): value is PromiseLike<Value> =>
+  typeof (value as Partial<PromiseLike<Value>> | null | undefined)?.then === 'function'

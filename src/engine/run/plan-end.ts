@@ -43,7 +43,7 @@ export function planEnd(
 }
 
 /** Adds a queued input to the thread as a message, and starts the turn that answers it. */
-export function planNextTurn(
+function planNextTurn(
   { id, parts, metadata, choices }: QueuedInput,
   { turnId, trace }: NewTurn,
   at: number,

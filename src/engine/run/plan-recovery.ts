@@ -1,5 +1,6 @@
 import { type Call, type CallOutcome, isOpenCall } from '../../core/call.ts'
 import type { NewTurnEvent } from '../../core/event.ts'
+import type { CallId } from '../../core/ids.ts'
 import { callsOf, type Step, type Turn } from '../../core/message.ts'
 import { shownTextOf } from '../../views/carry-on-words.ts'
 import type { Toolbox } from '../agent/tool-policy.ts'
@@ -23,14 +24,8 @@ export function planRecovery(
   const events: NewTurnEvent[] = []
   const last = turn.steps.at(-1)
   const isCutOff = last?.status === 'open'
-  const settle = (callId: Turn['id'] | string, outcome: CallOutcome) =>
-    events.push({
-      type: 'call-settled',
-      turnId: turn.id,
-      at,
-      callId: callId as never,
-      outcome,
-    })
+  const settle = (callId: CallId, outcome: CallOutcome) =>
+    events.push({ type: 'call-settled', turnId: turn.id, at, callId, outcome })
   // The provider may still deliver the result of a deferred call of a step that ended, but not of the step that was
   // broken off.
   const isOwed = (call: Call) =>

@@ -34,7 +34,9 @@ export async function recordCall(
   // else.
   if (input instanceof UnstorableError) {
     const error = `The arguments cannot be stored: what the tool’s schema makes of them ${input.message}.`
-    const outcome = { state: 'failed', cause: 'invalid-input', error } as const
+    const unstorable = { state: 'failed', cause: 'invalid-input', error } as const
+    // The text of what the host’s own value threw is not for clients (HT6).
+    const outcome = input.isThrown ? run.failureTexts.ofInvalid(call, input) : unstorable
     return [record('not-required'), { ...place, type: 'call-settled', outcome }]
   }
   let verdict: ApprovalVerdict

@@ -3,8 +3,8 @@ import { foldOn } from '../../core/fold-turn.ts'
 import type { ThreadId } from '../../core/ids.ts'
 import type { Turn, TurnEnding } from '../../core/message.ts'
 import { planTurnEnd } from '../../core/plan-turn-end.ts'
-import type { AbandonedRun } from '../../store/store.ts'
-import { endFromOutside } from './end-from-outside.ts'
+import type { AbandonedRun, FoundTurn } from '../../store/store.ts'
+import { takeOverToEnd } from './end-from-outside.ts'
 import type { CommitResult } from './committer.ts'
 import type { Engine } from '../engine.ts'
 import { createRunHooks } from '../telemetry/hooks.ts'
@@ -90,9 +90,10 @@ const isForOthers = ({ agents, options }: Engine, { progress, recorded }: Turn):
 async function takeRun(
   engine: Engine,
   { threadId, turnId, fence: deadFence, overFence }: RecoverableRun,
-  { turn, seq, incarnation, ownerId, queue }: FoundTurn,
+  found: FoundTurn,
 ): Promise<'taken' | 'again' | 'gone'> {
   const { options, clock, agents } = engine
+  const { turn, seq, incarnation, ownerId, queue } = found
   const place = { threadId, expectedSeq: seq, incarnation, turns: [turn], queue }
   if (turn.progress.status !== 'running') {
     // This process gave up its own lease without seeing an end of the turn. The turn has ended meanwhile, and its
@@ -114,33 +115,29 @@ async function takeRun(
     return toTaken(await engine.begin({ ...begin, how: 'taken-over' }))
   }
   const how: TurnEnding = isLooping ? crashLoop(options.maxTakeovers) : { kind: 'interrupted' }
-  const lease = { kind: 'acquire', holder: engine.holder, ttlMs: 1_000, turnId, ...over } as const
-  const acquired = await engine.append({ ...place, events: [], lease })
-  if (acquired.kind !== 'appended' || acquired.fence === undefined) return toTaken(acquired)
-  const { fence } = acquired
-  // Kept until the lease is released: should that fail, only this process knows that nothing works on the turn.
-  engine.givenUp.set(threadId, { turnId, fence })
-  const begun = turn.recorded === true ? planBegun(turn, at) : []
-  const known = foldOn(turn, begun)
-  // A started call ends as unknown whether or not its tool is repeatable, because it is not run again.
-  const closing = planRecovery(known, noToolbox, at)
-  const closed = foldOn(known, closing)
-  const ending = planTurnEnd(closed, how, at)
-  const events = [...begun, ...closing, ...ending]
-  const ended = await endFromOutside(engine, { ...place, ownerId, fence }, events, how.kind)
-  if (ended.kind !== 'appended') return toTaken(ended)
-  engine.givenUp.delete(threadId)
+  const ended = await takeOverToEnd(engine, found, {
+    ending: how.kind,
+    plan: (turn) => planAbandonedEnd(turn, how, at),
+    overFence,
+  })
+  if (ended.kind !== 'ended') return ended.kind === 'stale' ? 'again' : 'gone'
   if (isLooping) {
     const hooks = createRunHooks({ ownerId, threadId, turnId }, engine.emit, clock.now)
-    hooks.turnEnded(how, foldOn(closed, ending))
+    hooks.turnEnded(how, ended.turn)
   }
   return 'taken'
 }
 
+/** A started call ends as unknown whether or not its tool is repeatable, because it is not run again. */
+function planAbandonedEnd(turn: Turn, how: TurnEnding, at: number): readonly NewTurnEvent[] {
+  const begun = turn.recorded === true ? planBegun(turn, at) : []
+  const known = foldOn(turn, begun)
+  const closing = planRecovery(known, noToolbox, at)
+  return [...begun, ...closing, ...planTurnEnd(foldOn(known, closing), how, at)]
+}
+
 const toTaken = ({ kind }: CommitResult): 'taken' | 'again' | 'gone' =>
   kind === 'appended' ? 'taken' : kind === 'stale' ? 'again' : 'gone'
-
-type FoundTurn = NonNullable<Awaited<ReturnType<Engine['store']['findTurn']>>>
 
 /** One turn that crashes its process must not bring down server after server; a person may continue it (AG7). */
 const crashLoop = (most: number): TurnEnding => ({

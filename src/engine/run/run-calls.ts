@@ -4,7 +4,6 @@ import type { CallId } from '../../core/ids.ts'
 import type { Json } from '../../core/json.ts'
 import { elapsedMs } from '../clock.ts'
 import { executeTool, type ToolRun } from './execute-tool.ts'
-import { hasLargeFile, offloadFiles } from '../files/offload-files.ts'
 import { type Run, scopeOf } from './run-context.ts'
 import { charsOfJson, tooMuchForTurn, usedBy } from './turn-size.ts'
 
@@ -44,9 +43,8 @@ function startOf(run: Run, call: Call): readonly NewTurnEvent[] {
 async function withStoredFiles(run: Run, outcome: CallOutcome): Promise<CallOutcome> {
   if (outcome.state !== 'succeeded' || outcome.output.kind !== 'inline') return outcome
   const { value } = outcome.output
-  if (!hasLargeFile(value)) return outcome
-  const stored = await offloadFiles(run.files, run.place, value)
-  return { ...outcome, output: { kind: 'inline', value: stored } }
+  const stored = await run.offload(value)
+  return stored === value ? outcome : { ...outcome, output: { kind: 'inline', value: stored } }
 }
 
 /** How many characters the results of these calls may still have. */

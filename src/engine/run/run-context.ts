@@ -5,7 +5,7 @@ import type { Used } from './turn-size.ts'
 import type { ModelCall } from '../model/call-model.ts'
 import { type CallScope, idempotencyKeyOf, type TurnPlace } from '../call-scope.ts'
 import type { Clock } from '../clock.ts'
-import type { EngineFiles } from '../files/files.ts'
+import type { OffloadFiles } from '../files/offload-files.ts'
 import type { FailureTexts } from './failure-texts.ts'
 import type { HostPatience } from './host-patience.ts'
 import type { AskedModel, RunHooks } from '../telemetry/hooks.ts'
@@ -22,7 +22,7 @@ export interface Run {
   readonly options: EngineOptions
   /** With the contexts that `prepareStep` returned last. */
   readonly agent: TurnAgent
-  readonly files: EngineFiles
+  readonly offload: OffloadFiles
   readonly lifecycle: RunLifecycle
   readonly ledger: RunLedger
   readonly clock: Clock

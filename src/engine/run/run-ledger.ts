@@ -208,8 +208,8 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       if ('kind' in planned) throw toRefusalError(planned)
       turnInFlight = planned.turns.get(turnId) ?? null
       isReleasing = lease.kind !== 'hold'
-      // Said here, because the lease does not show it: an end that begins the next turn acquires one, as a person's message
-      // does, and would be given up at the first fault together with the last text of the turn (LG3a).
+      // `run` is passed because the lease does not show it: an end that begins the next turn acquires one, as a person's
+      // message does, and would be given up at the first fault together with the last text of the turn (LG3a).
       const result = await committer.submit(planned, 'run')
       if (result.kind === 'appended') {
         // Must run in the same tick as the update of `turn`, or `expected` counts these events twice, or not at

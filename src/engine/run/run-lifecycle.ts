@@ -22,7 +22,7 @@ import {
 } from '../telemetry/lifecycle-callbacks.ts'
 import type { HostPatience } from './host-patience.ts'
 import { namesOf } from '../model/model-list.ts'
-import { sortContent, toEnd, toToolCall } from './step-content.ts'
+import { sortContent, toResultContent, toToolCall } from './step-content.ts'
 import { messagesOf, toSdkUsage, toStepResults } from './step-results.ts'
 import { integrationsOf } from '../telemetry/telemetry-integration.ts'
 import type { TurnAgent } from '../agent/turn-agent.ts'
@@ -241,7 +241,7 @@ function notifyingLifecycle(
       const outcome = await around()
       const at = clock.now()
       // The call as it will be once its end is stored.
-      const [toolOutput] = toEnd({ ...call, ...outcome, endedAt: at })
+      const [toolOutput] = toResultContent({ ...call, ...outcome, endedAt: at })
       const stopped = {
         ...toolCall,
         type: 'tool-error',

@@ -10,11 +10,11 @@ import type { OnPart, PartResult } from '../model/call-model.ts'
 import { createCarryOn } from './carry-on.ts'
 import type { StepEnd } from '../telemetry/hooks.ts'
 import { ModelFailure, openStream } from '../model/open-stream.ts'
-import { toStoredUrl } from '../files/offload-files.ts'
 import { recordCall } from './record-call.ts'
 import { replaceModel, type StepAttempt } from './replace-model.ts'
 import type { Run } from './run-context.ts'
 import type { ModelPart } from '../model/model-part.ts'
+import { isSoundPart } from '../model/sound-part.ts'
 import {
   createPartTranslator,
   jsonObject,
@@ -182,7 +182,7 @@ async function streamStep(
       const isFile = event.type === 'item-added' && 'url' in event.item
       if (!isFile || !('url' in event.item)) run.ledger.push(event)
       else {
-        const url = await toStoredUrl(run.files, run.place, event.item.url)
+        const url = await run.offload(event.item.url)
         run.ledger.push({ ...event, item: { ...event.item, url } })
       }
     }
@@ -203,6 +203,8 @@ async function streamStep(
   const onPart: OnPart = (part) => {
     if (run.signal.aborted) return 'enough'
     if (part.type === 'model-call-end') return onFinish(part)
+    // A client of the AI SDK refuses the whole stream because of one that has not the fields of its type.
+    if (isItem(part) && !isSoundPart(part)) return 'more'
     const over = meter.count(part)
     if (over !== null) return onLimit(over, part)
     switch (part.type) {
@@ -279,6 +281,9 @@ function isPossiblyTruncated(part: SdkCall, hasArguments: boolean | undefined): 
   if (hasArguments === undefined || part.providerExecuted === true) return false
   return !hasArguments || (part.invalid === true && typeof part.input === 'string')
 }
+
+const isItem = ({ type }: ModelPart): boolean =>
+  type === 'source' || type === 'file' || type === 'reasoning-file' || type === 'custom'
 
 const isResult = ({ type }: ModelPart): boolean =>
   type === 'tool-result' || type === 'tool-error' || type === 'tool-approval-request'

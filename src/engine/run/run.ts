@@ -20,7 +20,7 @@ import { planRecovery } from './plan-recovery.ts'
 import { runCalls } from './run-calls.ts'
 import { originOf, type RunLifecycle } from './run-lifecycle.ts'
 import type { EndableRun, Run } from './run-context.ts'
-import { FencedError } from './append-refusal.ts'
+import { FencedError, isRunLost } from './append-refusal.ts'
 import { runStep } from './run-step.ts'
 import { isToStop, toStepResults } from './step-results.ts'
 import { AgentFault, type TurnAgent } from '../agent/turn-agent.ts'
@@ -286,26 +286,33 @@ async function failed(run: BegunRun, reason: Interruption): Promise<void> {
     return guarded(run, () => interrupted(run, reason))
   }
   const { error } = reason
-  if (error instanceof FencedError) return run.hooks.turnLost()
-  const isStore = error instanceof HoldfastError
-  if (isStore && error.code === 'thread-not-found') return run.hooks.turnLost()
+  if (isRunLost(error)) return run.hooks.turnLost()
   const turnError =
     error instanceof AgentFault
       ? run.failureTexts.ofAgent(error.cause)
       : run.failureTexts.ofModel(error, run.ledger.turn.steps.length)
   return guarded(run, async () => {
-    if (isStore) await run.ledger.reload()
+    if (error instanceof HoldfastError) await run.ledger.reload()
     await end(run, { kind: 'failed', error: turnError })
   })
 }
 
 /**
- * If the store cannot be written, the lease expires, and the process that takes the run over finds what was stored.
+ * If the store cannot be written, the lease expires, and the process that takes the run over finds what was stored. What
+ * could not even be planned is left out: every process that takes the run over would fail at it again.
  */
 async function guarded(run: BegunRun, write: () => Promise<void>): Promise<void> {
   try {
-    await write()
+    await write().catch(async (error: unknown) => {
+      if (!isUnplannable(error)) throw error
+      await run.ledger.reload()
+      await write()
+    })
   } catch (error) {
     run.hooks.turnLost(error)
   }
 }
+
+/** The events themselves are at fault, and not the store: a function of the host application gave what JSON cannot represent. */
+const isUnplannable = (error: unknown): boolean =>
+  error instanceof HoldfastError ? error.code === 'bad-event' : !(error instanceof FencedError)

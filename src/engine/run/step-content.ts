@@ -34,7 +34,7 @@ type Sdk<Type extends ContentPart<ToolSet>['type']> = Extract<
 /** The content of a step in the AI SDK's types: its parts in order, then the results of its calls. */
 export function toStepContent(step: Step): StepContent {
   const parts = step.parts.flatMap(toContent)
-  const ends = step.parts.flatMap((part) => (part.type === 'call' ? toEnd(part) : []))
+  const ends = step.parts.flatMap((part) => (part.type === 'call' ? toResultContent(part) : []))
   return sortContent([...parts, ...ends])
 }
 
@@ -133,7 +133,7 @@ export function toToolCall(call: Call): Sdk<'tool-call'> {
 }
 
 /** The end of a call: a result, an error, or nothing yet. */
-export function toEnd(call: Call): ContentPart<ToolSet>[] {
+export function toResultContent(call: Call): ContentPart<ToolSet>[] {
   const made = toToolCall(call)
   const { toolCallId, toolName, dynamic, providerExecuted } = made
   const input: unknown = made.input

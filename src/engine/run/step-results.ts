@@ -16,7 +16,7 @@ import { toSdkFinishReason, toStepContent } from './step-content.ts'
 
 export type EndedStep = Extract<Step, { readonly status: 'ended' }>
 
-/** What the stored turn does not contain about its steps: the run that is asked about, and what that works with. */
+/** What the results of steps contain and the stored turn does not: the run, its models and its contexts. */
 export interface StepOrigin {
   /** One run is one call of `streamText`. */
   readonly callId: string

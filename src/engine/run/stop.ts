@@ -1,13 +1,14 @@
-import type { MessageId, ThreadId } from '../../core/ids.ts'
+import type { MessageId, OwnerId, ThreadId } from '../../core/ids.ts'
 import type { Turn } from '../../core/message.ts'
 import { planTurnEnd } from '../../core/plan-turn-end.ts'
 import type { StopRequest } from '../../store/store.ts'
 import { elapsedMs, wait, pauseOf } from '../clock.ts'
-import { endFromOutside } from './end-from-outside.ts'
+import { endFromOutside, takeOverToEnd } from './end-from-outside.ts'
 import type { Engine } from '../engine.ts'
 import { createRunHooks } from '../telemetry/hooks.ts'
 import { type Latest, readLatest } from '../threads/read-latest.ts'
 import { retryWhileStale } from '../../store/retry-while-stale.ts'
+import { isOther } from '../thread-scope.ts'
 
 /** The result of `stop`. `idle`: nothing ran or waited. */
 export type StopResult =
@@ -23,37 +24,45 @@ export type StopResult =
  * it had received is kept; a holder that does not react within its lease is considered dead, and its run is ended
  * from here. A turn that waits for a person or a client has no run, and is ended from here too.
  */
-export async function stopRun(engine: Engine, threadId: ThreadId): Promise<StopResult> {
-  let stopped: MessageId | undefined
-  let running: MessageId | undefined
-  while (true) {
-    const request = await engine.store.requestStop(threadId, stopped)
-    if (request.kind === 'no-thread') return { kind: 'no-thread' }
+export async function stopRun(
+  engine: Engine,
+  threadId: ThreadId,
+  ownedBy?: OwnerId,
+): Promise<StopResult> {
+  const { store, clock } = engine
+  let asked: MessageId | undefined
+  let isStopped = false
+  let leaseless: MessageId | undefined
+  return retryWhileStale(pauseOf(clock), async (): Promise<StopResult | 'stale'> => {
+    const latest = await readLatest(store, threadId, 'lazy')
+    const isThere = latest !== null && !isOther(latest.ownerId, ownedBy)
+    if (!isThere) return asked === undefined ? { kind: 'no-thread' } : { kind: 'stopped', held: 0 }
+    const held = countHeld(latest)
+    const turn = latest.last?.role === 'assistant' ? latest.last : null
     // Once the turn has ended, a new one may have begun: that one was not asked to stop.
-    if (request.kind === 'requested' && request.turnId === (stopped ?? request.turnId)) {
-      await stopLive(engine, threadId, request)
-      stopped = request.turnId
-    }
-    const latest = await readLatest(engine.store, threadId, 'lazy')
-    const turn = latest?.last?.role === 'assistant' ? latest.last : null
-    const isIt = turn !== null && (stopped === undefined || turn.id === stopped)
-    if (latest !== null && isIt && turn.progress.status === 'waiting') {
-      const isEnded = await endWaiting(engine, threadId, turn, latest)
+    const isIt = turn !== null && turn.id === (asked ?? turn.id)
+    if (isIt && turn.progress.status === 'waiting') {
       // Another writer appended a decision or a message first, so there may be something else to stop now.
-      if (!isEnded) continue
+      isStopped = await endWaiting(engine, threadId, turn, latest)
+      if (!isStopped) return 'stale'
       // The commit held the inputs that were queued, or began the turn of one.
       const isQueued = latest.queue.length > 0
-      const after = isQueued ? await engine.store.readThread(threadId) : latest
-      return { kind: 'stopped', held: countHeld(after) }
+      return {
+        kind: 'stopped',
+        held: isQueued ? countHeld(await store.readThread(threadId)) : held,
+      }
     }
-    if (stopped !== undefined) return { kind: 'stopped', held: countHeld(latest) }
-    // The turn may have resumed between the two reads. One that is stored as running twice in a row, without a
-    // lease, has no run.
-    if (turn?.progress.status !== 'running' || running === turn.id) {
-      return { kind: 'idle', held: countHeld(latest) }
-    }
-    running = turn.id
-  }
+    // One that is stored as running twice in a row, without a lease, has no run.
+    const isRunning = isIt && turn.progress.status === 'running' && turn.id !== leaseless
+    if (isStopped || !isRunning) return { kind: asked === undefined ? 'idle' : 'stopped', held }
+    const request = await store.requestStop(threadId, turn.id)
+    if (request.kind === 'requested') {
+      await stopLive(engine, threadId, request)
+      asked = turn.id
+      isStopped = true
+    } else leaseless = turn.id
+    return 'stale'
+  })
 }
 
 const countHeld = (thread: Pick<Latest, 'queue'> | null): number =>
@@ -133,28 +142,17 @@ async function endFromHere(
   engine: Engine,
   threadId: ThreadId,
   turnId: MessageId,
-  fence: number,
+  overFence: number,
 ): Promise<boolean> {
-  const { clock, holder, store } = engine
-  // The lease of this turn's thread, and of no other that has its id by now (OP6).
-  const before = await store.findTurn(turnId, 'none')
-  if (before === null || before.threadId !== threadId) return true
-  const lease = { kind: 'acquire', holder, ttlMs: 1_000, turnId, overFence: fence } as const
-  const { incarnation: found } = before
-  const acquired = await engine.append({ threadId, events: [], incarnation: found, lease })
-  if (acquired.kind !== 'appended' || acquired.fence === undefined) return false
-  const { fence: newFence } = acquired
-  const release = { kind: 'release', fence: newFence } as const
+  const { clock, store } = engine
+  const ending = { kind: 'stopped' } as const
   return retryWhileStale(pauseOf(clock), async () => {
     const found = await store.findTurn(turnId)
-    if (found === null || found.threadId !== threadId) return true
-    const { turn, ownerId, queue, seq: expectedSeq, incarnation } = found
-    const place = { threadId, expectedSeq, incarnation, turns: [turn], queue }
-    const events = planTurnEnd(turn, { kind: 'stopped' }, clock.now())
-    const ended =
-      turn.progress.status === 'running'
-        ? await endFromOutside(engine, { ...place, ownerId, fence: newFence }, events, 'stopped')
-        : await engine.append({ ...place, events: [], lease: release })
-    return ended.kind === 'stale' ? ended.kind : ended.kind === 'appended'
+    // The turn of this thread, and of no other that has its id by now (OP6).
+    if (found?.threadId !== threadId || found.turn.progress.status !== 'running') return true
+    // What the run left open was stopped, whatever became of its process (ST1).
+    const plan = (turn: Turn) => planTurnEnd(turn, ending, clock.now())
+    const { kind } = await takeOverToEnd(engine, found, { ending: ending.kind, plan, overFence })
+    return kind === 'stale' ? kind : kind === 'ended'
   })
 }

@@ -119,7 +119,8 @@ export type LifecycleEvent<Context = unknown> =
   /** A call that a dead process had started: its outcome is unknown. */
   | ({ readonly type: 'outcome-unknown'; readonly callId: string } & OfTurn<Context>)
   /**
-   * A tool, a policy or a model failed, or no title could be generated (FK3: that is reported only here). `message` and
+   * A tool, a policy or a model failed, no title could be generated (FK3), or a file store failed at a file of a result, which
+   * then stays in the result (FL1): the last two are reported only here. `message` and
    * `error` are the reason, and may contain what clients must not see; clients get the `errorId` (HT6).
    */
   | ({ readonly type: 'failed'; readonly error: unknown } & FailurePlace & OfTurn<Context>)

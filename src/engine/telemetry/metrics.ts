@@ -5,13 +5,18 @@ export const latencyEdgesMs = [1, 2, 5, 10, 25, 50, 100, 250, 1_000] as const
 
 /** Counters of one process since its start. */
 export interface Metrics {
+  /** Turns that ended, by the kind of their end. */
   readonly turns: Readonly<Record<string, number>>
+  /** Calls that ended, by their state. */
   readonly calls: Readonly<Record<string, number>>
+  /** Writes to the store; each may hold appends of several threads. */
   readonly commits: number
   readonly committedEvents: number
   /** The number of commits per bucket of `latencyEdgesMs`, and the sum of their durations. */
   readonly commitLatency: { readonly atMost: readonly number[]; readonly sumMs: number }
+  /** Runs that this process took over from one that died. */
   readonly takeovers: number
+  /** Calls whose outcome is unknown, because their process died while they ran. */
   readonly unknownOutcomes: number
   readonly modelRetries: number
   /** Ends of calls that had ended already, or do not exist: ignored, wherever they came from. */

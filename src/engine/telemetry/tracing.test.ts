@@ -65,14 +65,14 @@ async function open(script: (index: number) => readonly ScriptPart[], how: Askin
   return { holdfast, log, store }
 }
 
-async function ask(holdfast: Holdfast, store: Store): Promise<void> {
+async function createAndSend(holdfast: Holdfast, store: Store): Promise<void> {
   await store.createThread({ id: threadId, ownerId: parseOwnerId('me'), title: '', at: 1 })
   await holdfast.send({ threadId, message })
 }
 
-async function askOnce(script: (index: number) => readonly ScriptPart[], how: Asking = {}) {
+async function traceOneTurn(script: (index: number) => readonly ScriptPart[], how: Asking = {}) {
   const { holdfast, store, log } = await open(script, how)
-  await ask(holdfast, store)
+  await createAndSend(holdfast, store)
   await holdfast.settled()
   await holdfast.close()
   return log
@@ -97,7 +97,7 @@ describe('traceHooks', () => {
   })
 
   it('[AG4a] makes a span of each turn, step and call, each inside its turn, without content', async () => {
-    await askOnce(twoSteps, { agentName: 'helper' })
+    await traceOneTurn(twoSteps, { agentName: 'helper' })
     const agent = spanOf('invoke_agent helper')
     expect(agent).toMatchObject({
       kind: SpanKind.INTERNAL,
@@ -150,7 +150,7 @@ describe('traceHooks', () => {
   })
 
   it('[AG4a] records content only with the option', async () => {
-    await askOnce(twoSteps, { content: true })
+    await traceOneTurn(twoSteps, { content: true })
     const read = (name: string, attribute: string): unknown =>
       JSON.parse(String(spanOf(name)?.attributes[attribute]))
     expect(read('chat scripted', 'gen_ai.input.messages')).toEqual([
@@ -172,7 +172,7 @@ describe('traceHooks', () => {
   })
 
   it('[AG4a] uses no attribute of the conventions that they do not have', async () => {
-    await askOnce(twoSteps, { content: true, agentName: 'helper' })
+    await traceOneTurn(twoSteps, { content: true, agentName: 'helper' })
     const known = new Set<unknown>(Object.values(conventions))
     const used = new Set(spans().flatMap(({ attributes }) => Object.keys(attributes)))
     const foreign = [...used].filter((name) => !name.startsWith('holdfast.') && !known.has(name))
@@ -190,7 +190,7 @@ describe('traceHooks', () => {
 
   it('[AG4a] marks failures with their code, and records retries', async () => {
     const busy = Object.assign(new Error('secret words'), { statusCode: 429 })
-    await askOnce(() => [{ fails: busy }])
+    await traceOneTurn(() => [{ fails: busy }])
     expect(spanOf('invoke_agent')).toMatchObject({
       attributes: { 'holdfast.turn.ending': 'failed', 'error.type': 'rate-limited' },
       status: { code: SpanStatusCode.ERROR, message: 'rate-limited' },
@@ -205,7 +205,7 @@ describe('traceHooks', () => {
   it('[AG4a] continues the trace in which the turn began, on whichever server, linked to it', async () => {
     const store = memory()
     const first = await open(() => [{ call: 'good', input: { q: 'x' } }], { approval: true, store })
-    await ask(first.holdfast, store)
+    await createAndSend(first.holdfast, store)
     await first.holdfast.settled()
     await first.holdfast.close()
     const waited = spanOf('invoke_agent')
@@ -241,7 +241,7 @@ describe('traceHooks', () => {
 
   it('[AG4a] exports no span of a turn that was not stored', async () => {
     const { holdfast, store } = await open(() => [{ waitMs: 60_000 }])
-    await ask(holdfast, store)
+    await createAndSend(holdfast, store)
     const again = await holdfast.send({
       threadId,
       message: { ...message, id: parseMessageId('u2') },
@@ -261,7 +261,7 @@ describe('traceHooks', () => {
     vi.doMock('@opentelemetry/api', () => {
       throw new Error('not installed')
     })
-    const log = await askOnce(() => [{ text: 'hi' }])
+    const log = await traceOneTurn(() => [{ text: 'hi' }])
     vi.doUnmock('@opentelemetry/api')
     expect(spans()).toEqual([])
     expect(log.map(({ type }) => type).filter((type) => type !== 'committed')).toEqual([

@@ -6,7 +6,7 @@ import {
   isRating,
   longestComment,
 } from '../../core/feedback.ts'
-import { HoldfastError } from '../../core/holdfast-error.ts'
+import { badRequestFault, HoldfastError } from '../../core/holdfast-error.ts'
 import {
   type MessageId,
   parseMessageId,
@@ -67,9 +67,9 @@ export async function giveFeedback(
   const by: string = parseOwnerId(given.by)
   const { rating } = given
   const comment = parseComment(given.comment)
-  if (!isRating(rating)) throw badRequest('"rating" is up, down or null.')
+  if (!isRating(rating)) throw badRequestFault('"rating" is up, down or null.')
   if (rating === null && comment !== undefined) {
-    throw badRequest('A comment needs a rating, up or down.')
+    throw badRequestFault('A comment needs a rating, up or down.')
   }
   return retryInLine(engine, messageId, async (): Promise<FeedbackResult | 'stale'> => {
     const found = await findAnswer(engine, messageId, given)
@@ -140,9 +140,7 @@ async function findAnswer(
 function parseComment(value: unknown): string | undefined {
   if (value === undefined || value === '') return undefined
   if (typeof value !== 'string' || value.length > longestComment) {
-    throw badRequest(`"comment" is a text of at most ${longestComment} characters.`)
+    throw badRequestFault(`"comment" is a text of at most ${longestComment} characters.`)
   }
   return value.toWellFormed()
 }
-
-const badRequest = (message: string): HoldfastError => new HoldfastError('bad-request', message)

@@ -13,6 +13,7 @@ import {
   type Place,
   type PlaceCursor,
   toPlaceCursor,
+  withCursor,
 } from '../../protocol/page-query.ts'
 import { toPlaceText } from '../../protocol/place-text.ts'
 import { type ChatMessage, projectChatMessage } from '../../views/chat-message.ts'
@@ -61,7 +62,7 @@ export interface MessagePageQuery<Format extends PageFormat = PageFormat> {
   readonly threadId: ThreadId
   readonly format: Format
   readonly limit: number
-  readonly cursor?: string
+  readonly cursor?: string | null
   readonly results?: ResultMode
   readonly live?: 'include' | 'exclude'
   readonly order?: PageOrder
@@ -104,7 +105,7 @@ export async function readMessagePage<Format extends PageFormat>(
   const { threadId, cursor, order = 'newest-first', older } = query
   const limit = parseLimit(query.limit)
   const list = listOf(query)
-  const from = cursor === undefined ? null : parsePlaceCursor(list, cursor)
+  const from = withCursor(cursor, (given) => parsePlaceCursor(list, given))
   const after = from?.place ?? null
   const counts = older !== undefined && query.format === 'entities' ? 'items' : 'slices'
   const filler = createPageFiller<PageItem>({ counts, limit, after, order })

@@ -2,7 +2,7 @@ import type { OwnerId } from '../../core/ids.ts'
 import type { UserPart } from '../../core/message.ts'
 import type { ThreadToCreate } from '../../store/plan-commit.ts'
 import { userTextOf } from '../../views/user-content.ts'
-import { bad } from '../options/check-names.ts'
+import { badRequestFault } from '../../core/holdfast-error.ts'
 
 /** A thread that is created with its first message. */
 export interface NewThreadRequest {
@@ -22,7 +22,7 @@ export function toNewThread(
   parts: readonly UserPart[],
 ): Omit<ThreadToCreate, 'at'> {
   if (title === undefined) return { ...given, title: beginningOf(parts), isPlaceholder: true }
-  if (typeof title !== 'string') throw bad('"title" is a text.')
+  if (typeof title !== 'string') throw badRequestFault('"title" is a text.')
   return { ...given, title }
 }
 

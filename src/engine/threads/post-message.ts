@@ -1,7 +1,6 @@
-import type { NewEvent } from '../../core/event.ts'
+import { isTurnEvent, type NewEvent, numberEvents } from '../../core/event.ts'
 import { emptyTurn, foldTurn } from '../../core/fold-turn.ts'
-import { isTurnEvent } from '../../core/event.ts'
-import { HoldfastError } from '../../core/holdfast-error.ts'
+import { badRequestFault, HoldfastError } from '../../core/holdfast-error.ts'
 import {
   type MessageId,
   parseMessageId,
@@ -19,7 +18,7 @@ import type { OldText } from '../../import/old-message.ts'
 import { toTurnEvents } from '../../import/turn-events.ts'
 import { parseUserParts } from '../../protocol/chat-body.ts'
 import { sameJson } from '../../views/same-json.ts'
-import { bad, checkNames } from '../options/check-names.ts'
+import { checkNames } from '../options/check-names.ts'
 import type { Engine } from '../engine.ts'
 import { readLatest } from './read-latest.ts'
 import { takeOver } from '../run/recover.ts'
@@ -99,6 +98,7 @@ export async function postMessage(
   const create = options.create === undefined ? undefined : parseCreate(options.create)
   const ownerId = options.ownerId === undefined ? create?.ownerId : parseOwnerId(options.ownerId)
   const plan = planEvents(message, id)
+  let isMade = message.id === undefined
 
   return retryInLine(engine, threadId, async (): Promise<PostResult | 'stale'> => {
     const latest = await readLatest(store, threadId, 'lazy')
@@ -106,10 +106,16 @@ export async function postMessage(
     if (owner === undefined || (latest !== null && isOther(owner, ownerId))) {
       return { kind: 'no-thread' }
     }
+    const last = latest?.last
+    const isLookedFor = !isMade && last?.id !== id
+    // If the write is refused, something has this id after all.
+    isMade = false
     // Turn ids are unique across threads, since a turn can be found without its thread.
-    const known = message.role === 'assistant' ? await store.findTurn(id, 'lazy') : null
-    const stored =
-      known?.threadId === threadId ? known.turn : await store.readMessage(threadId, id, 'lazy')
+    const isTurn = message.role === 'assistant'
+    const known = isLookedFor && isTurn ? await store.findTurn(id, 'lazy') : null
+    const isIn = isLookedFor && latest !== null
+    const found = last?.id === id ? last : known?.threadId === threadId ? known.turn : null
+    const stored = found ?? (isIn ? await store.readMessage(threadId, id, 'lazy') : null)
     const at = clock.now()
     const events = plan(at)
     if (stored !== null) {
@@ -117,7 +123,6 @@ export async function postMessage(
       return { kind: 'repeated', messageId: id, seq: stored.seq }
     }
     if (known !== null) throw conflict()
-    const last = latest?.last
     if (last?.role === 'assistant' && last.progress.status !== 'ended') {
       // Its process may be dead: then the turn is taken over, and ends at some point.
       if (last.progress.status === 'running') await takeOver(engine, threadId)
@@ -127,7 +132,7 @@ export async function postMessage(
     const { queue = [] } = latest ?? {}
     // A queued input with this id becomes a message later; one that joined a turn, or was withdrawn, had it (IN6).
     if (queue.some((input) => input.id === id)) throw conflict()
-    if ((await store.findInput?.(threadId, id)) != null) throw conflict()
+    if (isIn && (await store.findInput?.(threadId, id)) != null) throw conflict()
     const result = await engine.append({
       threadId,
       events,
@@ -197,18 +202,18 @@ function planEvents(message: PostedMessage, id: MessageId): (at: number) => read
         )
     }
     default:
-      throw bad('"role" is user, system or assistant.')
+      throw badRequestFault('"role" is user, system or assistant.')
   }
 }
 
 function parseAssistantParts(given: Json): readonly (OldText | ItemPart)[] {
-  if (!Array.isArray(given)) throw bad('A message has "parts".')
+  if (!Array.isArray(given)) throw badRequestFault('A message has "parts".')
   const parts = (given as readonly Json[]).map((value, index) => {
     const part = readPart(
       value,
       plainContext(0, () => {}),
     )
-    if (part.type === 'unreadable') throw bad(`parts[${index}]: ${part.why}.`)
+    if (part.type === 'unreadable') throw badRequestFault(`parts[${index}]: ${part.why}.`)
     if (
       part.type === 'call' ||
       part.type === 'answer' ||
@@ -216,12 +221,12 @@ function parseAssistantParts(given: Json): readonly (OldText | ItemPart)[] {
       part.type === 'steering'
     ) {
       const type = isJsonObject(value) && typeof value.type === 'string' ? value.type : ''
-      throw bad(`parts[${index}]: a part of the type "${type}" cannot be posted.`)
+      throw badRequestFault(`parts[${index}]: a part of the type "${type}" cannot be posted.`)
     }
     return part
   })
   if (parts.every((part) => isText(part) && part.text.trim() === '')) {
-    throw bad('The message is empty.')
+    throw badRequestFault('The message is empty.')
   }
   return parts
 }
@@ -240,8 +245,8 @@ function toMessage(id: MessageId, events: readonly NewEvent[]): Message {
     const { role, parts, metadata, at } = first
     return withDefined({ id, role, parts, seq: 1, createdAt: at }, { metadata })
   }
-  const numbered = events.filter(isTurnEvent).map((event, index) => ({ ...event, seq: index + 1 }))
-  return foldTurn(emptyTurn(id, 1, first?.at ?? 0), numbered)
+  const turnEvents = numberEvents(events.filter(isTurnEvent), 1)
+  return foldTurn(emptyTurn(id, 1, first?.at ?? 0), turnEvents)
 }
 
 function isSame(stored: Message, wanted: Message): boolean {

@@ -6,6 +6,7 @@ import {
   parseLimit,
   parsePlaceCursor,
   toPlaceCursor,
+  withCursor,
 } from '../../protocol/page-query.ts'
 import { createPacer, type Pacer, runPaced } from '../../store/pacer.ts'
 import type { SearchHit } from '../../store/search.ts'
@@ -28,7 +29,7 @@ export interface SearchRequest {
   /** From 1 to 200. @default 25 */
   readonly limit?: number
   /** `nextCursor` of the previous page of the same search. @default the newest */
-  readonly cursor?: string
+  readonly cursor?: string | null
 }
 
 /** One search result. */
@@ -79,7 +80,7 @@ export async function search(
   const terms = parseSearchTerms(q)
   if (terms === null) throw new HoldfastError('bad-request', '"q" has no word to search for.')
   const list = `search ${ownerId} ${JSON.stringify(terms)}`
-  const before = request.cursor === undefined ? null : parseBefore(list, request.cursor)
+  const before = withCursor(request.cursor, (cursor) => parseBefore(list, cursor))
   const index = store.search
   if (index === undefined) {
     throw new HoldfastError('no-search', 'The store of this server has no search index.')

@@ -6,9 +6,16 @@ import type { Message } from '../../core/message.ts'
 import { isShareId, type Share, withSharedFiles } from '../../core/share.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { toSharedCallAddress } from '../../protocol/addresses.ts'
-import { defaultLimit, parseCursor, parseLimit, toCursor } from '../../protocol/page-query.ts'
+import {
+  defaultLimit,
+  parseCursor,
+  parseLimit,
+  toCursor,
+  withCursor,
+} from '../../protocol/page-query.ts'
 import type { ByteRange } from '../../files/file-store.ts'
 import type { ShareRecords } from '../../store/share-records.ts'
+import { createPacer } from '../../store/pacer.ts'
 import { largestTurnBytes } from '../../store/store.ts'
 import type { SdkVersion } from '../../views/ui-vocabulary.ts'
 import { checkNames } from '../options/check-names.ts'
@@ -24,7 +31,7 @@ export interface SharedMessagesQuery<Format extends PageFormat = 'ui'> {
   /** From 1 to 200. A page may have fewer where its messages are large. @default 25 */
   readonly limit?: number
   /** `nextCursor` of the previous page of the same link. @default the newest */
-  readonly cursor?: string
+  readonly cursor?: string | null
   /** For `ui`: the major version of the AI SDK that reads it. @default what every version understands */
   readonly sdk?: SdkVersion
   /** The prefix of the addresses of files and large results: the `basePath` of the handler. @default empty */
@@ -112,7 +119,9 @@ export function createShares(engine: Engine): Shares {
       const record = await engine.files.get(fileId, { ownerId })
       if (record === null) return null
       const { ownerId: _, ...file } = record
-      return { file, read: (range) => engine.files.read(fileId, range) }
+      // No owner id has a line feed: the readers of their links take turns with the owner, as one.
+      const user = `links\n${ownerId}`
+      return { file, read: (range) => engine.files.read(fileId, range, { user }) }
     },
     async result(id, callId, basePath = '') {
       const share = await find(id)
@@ -140,7 +149,7 @@ function parseQuery(
   }
   return {
     limit: parseLimit(limit ?? defaultLimit),
-    before: cursor === undefined ? null : parseCursor(listOf(id), cursor),
+    before: withCursor(cursor, (given) => parseCursor(listOf(id), given)),
   }
 }
 
@@ -157,10 +166,13 @@ async function readPage<Format extends PageFormat>(
     { lazyHref: (call: { readonly id: CallId }) => toSharedCallAddress(id, call.id, basePath) },
     { sdk },
   )
-  const results = page.texts.flatMap(({ body }) => {
+  const pace = createPacer()
+  const results: PageItems[Format][] = []
+  for (const { body } of page.texts) {
     const message = JSON.parse(withSharedFiles(body, id, basePath)) as Message
-    return projectMessage(message, format ?? ('ui' as Format), options)
-  })
+    results.push(...projectMessage(message, format ?? ('ui' as Format), options))
+    await pace()
+  }
   const last = page.texts.at(-1)?.nth
   const isMore = page.hasMore && last !== undefined
   return {

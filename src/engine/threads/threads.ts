@@ -1,11 +1,17 @@
 import { setImmediate } from 'node:timers/promises'
 import type { NewThreadEvent } from '../../core/event.ts'
-import { HoldfastError } from '../../core/holdfast-error.ts'
+import { badRequestFault, HoldfastError } from '../../core/holdfast-error.ts'
 import { type OwnerId, parseOwnerId, parseThreadId, type ThreadId } from '../../core/ids.ts'
 import { isJsonObject, type JsonObject } from '../../core/json.ts'
 import type { ListedThread, ThreadRecord } from '../../core/thread.ts'
 import { withDefined } from '../../core/with-defined.ts'
-import { defaultLimit, parseCursor, parseLimit, toCursor } from '../../protocol/page-query.ts'
+import {
+  defaultLimit,
+  parseCursor,
+  parseLimit,
+  toCursor,
+  withCursor,
+} from '../../protocol/page-query.ts'
 import type { CreateThreadResult, Store } from '../../store/store.ts'
 import { sameJson } from '../../views/same-json.ts'
 import { appendThreadEvents } from '../run/append-thread-events.ts'
@@ -52,7 +58,7 @@ export interface ThreadsQuery {
   /** From 1 to 200. @default 25 */
   readonly limit?: number
   /** `nextCursor` of the previous page. @default the list's beginning */
-  readonly cursor?: string
+  readonly cursor?: string | null
   /** Only archived threads. @default only those that are not */
   readonly archived?: boolean
   /** Only pinned threads. @default pinned or not */
@@ -153,7 +159,7 @@ export function createThreads(engine: Engine, newThreadId: () => ThreadId): Thre
           })
           if (set !== 'set') return 'stale'
         }
-        if (events.length > 0) await appendThreadEvents(engine, thread.id, events)
+        if (events.length > 0) await appendThreadEvents(engine, thread.id, events, thread)
         return findThread(store, threadId, scope)
       })
     },
@@ -194,7 +200,7 @@ function toThreadEvents(
 
 export function parseFlag(name: string, value: unknown): boolean | undefined {
   if (value === undefined || typeof value === 'boolean') return value
-  throw badRequest(`"${name}" is true or false.`)
+  throw badRequestFault(`"${name}" is true or false.`)
 }
 
 /** The run is stopped before its thread is deleted: otherwise it would notice only with its next write. */
@@ -219,7 +225,7 @@ async function listThreads(store: Store, query: ThreadsQuery): Promise<ThreadsPa
   // A cursor is valid for the list that it belongs to.
   const kinds = `${archived ? ' archived' : ''}${isPinned ? ' pinned' : ''}`
   const list = `threads ${ownerId}${kinds}${wanted === undefined ? '' : ` ${JSON.stringify(wanted)}`}`
-  const before = query.cursor === undefined ? null : parseCursor(list, query.cursor)
+  const before = withCursor(query.cursor, (cursor) => parseCursor(list, cursor))
   const { threads, hasMore } =
     wanted === undefined
       ? await store.listThreads({ ownerId, limit, before, filter })
@@ -294,8 +300,6 @@ async function isGoing(store: Store, threads: readonly ListedThread[]): Promise<
 
 export function parseMetadata(value: unknown): JsonObject {
   const metadata = isJsonObject(value) ? toGivenJson('metadata', value, mostMetadataChars) : null
-  if (!isJsonObject(metadata)) throw badRequest('"metadata" is a JSON object.')
+  if (!isJsonObject(metadata)) throw badRequestFault('"metadata" is a JSON object.')
   return metadata
 }
-
-const badRequest = (message: string): HoldfastError => new HoldfastError('bad-request', message)

@@ -43,10 +43,7 @@ export async function writeCopy(engine: Engine, copy: ThreadCopy): Promise<boole
  * The events of a new thread in portions that may be written at once. The calls of a turn that is larger than that are
  * portions of their own, before the turn: a single value is the least that can be written.
  */
-export async function* toPortions(
-  events: Iterable<NewEvent>,
-  pace: Pacer,
-): AsyncGenerator<WholePortion> {
+async function* toPortions(events: Iterable<NewEvent>, pace: Pacer): AsyncGenerator<WholePortion> {
   let portion: NewEvent[] = []
   let chars = 0
   let seq: Seq = 0

@@ -1,6 +1,6 @@
 import { retryWhileStale } from '../../store/retry-while-stale.ts'
 import type { Store } from '../../store/store.ts'
-import { type Clock, pauseOf, wait } from '../clock.ts'
+import { pauseOf, within } from '../clock.ts'
 import type { Engine } from '../engine.ts'
 
 /**
@@ -31,16 +31,13 @@ export async function retryInLine<Result>(
   const line = Promise.all([before, left.promise])
   lines.set(of, line)
   try {
-    if (before !== undefined) await inTime(clock, before)
+    // A writer that takes too long is not waited for any more.
+    if (before !== undefined) {
+      await within(clock, longestInLineMs, () => before).catch(() => undefined)
+    }
     return await retryWhileStale(pauseOf(clock), attempt)
   } finally {
     left.resolve()
     if (lines.get(of) === line) lines.delete(of)
   }
-}
-
-async function inTime(clock: Clock, work: Promise<unknown>): Promise<void> {
-  const over = new AbortController()
-  await Promise.race([work, wait(clock, longestInLineMs, over.signal)])
-  over.abort()
 }

@@ -1,31 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { isTurnEvent } from '../../core/event.ts'
-import { emptyTurn, foldTurn } from '../../core/fold-turn.ts'
 import type { JsonObject } from '../../core/json.ts'
-import type { Turn } from '../../core/message.ts'
-import { randomLedger } from '../../testing/random-ledger.ts'
 import { projectVercelAnnotations, projectVercelMessage } from '../../views/vercel-message.ts'
 import { createAnnotationWriter } from './write-annotations.ts'
-
-/** Every state that each turn of a random ledger goes through. */
-function statesOf(seed: number): readonly (readonly Turn[])[] {
-  const turns = new Map<string, Turn[]>()
-  for (const [index, event] of randomLedger(seed, { turns: 2 }).entries()) {
-    if (!isTurnEvent(event)) continue
-    const seq = index + 1
-    const states = turns.get(event.turnId) ?? []
-    const before = states.at(-1) ?? emptyTurn(event.turnId, seq, event.at)
-    states.push(foldTurn(before, [{ ...event, seq }]))
-    turns.set(event.turnId, states)
-  }
-  return [...turns.values()]
-}
+import { turnStates } from '../../../test/support/turn-states.ts'
 
 describe('the annotations of the line protocol', () => {
   it('[RS4 FD4] are at every moment what a page has, counting the last of each call', () => {
     let rewritten = 0
     for (let seed = 9_000; seed < 9_040; seed++) {
-      for (const states of statesOf(seed)) {
+      for (const states of turnStates(seed)) {
         const write = createAnnotationWriter()
         const last = new Map<unknown, JsonObject>()
         for (const turn of states) {

@@ -1,5 +1,6 @@
 import { asSchema } from 'ai'
 import { packageVersion } from '../../core/package-version.ts'
+import { within } from '../../engine/clock.ts'
 import { latencyEdgesMs } from '../../engine/telemetry/metrics.ts'
 import { NotReadyError, type NotReadyReason } from '../../engine/readiness.ts'
 import { ApiError } from '../../protocol/api-error.ts'
@@ -23,7 +24,7 @@ export function aboutRoutes({ holdfast, sharing }: ServerContext): readonly Rout
       isPublic: true,
       async handle() {
         try {
-          await within(readyMs, holdfast.ready())
+          await within(holdfast.clock, readyMs, () => holdfast.ready(), 'The database')
         } catch (error) {
           throw toNotReady(error)
         }
@@ -72,6 +73,7 @@ export function aboutRoutes({ holdfast, sharing }: ServerContext): readonly Rout
   ]
 }
 
+/** A probe needs a response: a database that hangs counts as unavailable. */
 const readyMs = 3_000
 
 /** The route is public: the client gets a reason code, and the details go to the log. */
@@ -92,20 +94,8 @@ const reasons: Partial<Readonly<Record<NotReadyReason, string>>> = {
   'store-locked': 'The database is locked by another process.',
   'store-read-only': 'The database cannot be written to.',
   'store-newer': 'The database has a newer version.',
+  closing: 'This server is closing.',
   'store-closed': 'This server is closing.',
-}
-
-/** A probe needs a response: a database that hangs counts as unavailable. */
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`The database did not respond in ${ms} ms.`)), ms)
-  })
-  try {
-    await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 /** `sometimes`: a function of the arguments decides. */

@@ -2,6 +2,7 @@ import { assertNever } from '../../core/assert-never.ts'
 import { type MessageId, parseMessageId, type ThreadId } from '../../core/ids.ts'
 import { isOpenCall } from '../../core/call.ts'
 import { callsOf, type Turn } from '../../core/message.ts'
+import { withDefined } from '../../core/with-defined.ts'
 import { checkAnswers, toClientOutput, toToolDecision } from '../chat-answers.ts'
 import type { SendResult } from '../../engine/input/begin-answer.ts'
 import type { StoredTurn } from '../../engine/follow/turn-stream.ts'
@@ -21,7 +22,7 @@ import {
 } from '../context.ts'
 import { ApiError } from '../../protocol/api-error.ts'
 import { notFound, runActive } from '../http-error.ts'
-import { withFoundTurn } from '../../engine/calls/found-turn.ts'
+import type { AnswerMethods } from '../../engine/calls/call-requests.ts'
 import { toKnownTurn } from '../../engine/calls/known-turn.ts'
 import { readJson } from '../read-json.ts'
 import type { FoundTurn } from '../../store/store.ts'
@@ -54,8 +55,8 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
               await checkMadeUpId(context, request, threadId)
               return holdfast.send({ ...sending, ownerId, create: { ownerId } })
             }
-            const { kind: _, whenBusy, ...asked } = chat
-            const wanted = { ...asked, ownerId }
+            const { kind: _, whenBusy, ...regenerating } = chat
+            const wanted = { ...regenerating, ownerId }
             return asOwner(context, request, threadId, () =>
               holdfast.regenerate(whenBusy === 'interrupt' ? { ...wanted, whenBusy } : wanted),
             )
@@ -106,9 +107,11 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
         withReply(context, request, async (reply) => {
           const threadId = threadOf(request)
           // What the client has of the answer: the response is what follows, and a refusal says what it waits for.
-          const sent = orNotFound(await readLast(context, request, threadId)).turn
+          const { turn: sent, ...place } = orNotFound(await readLast(context, request, threadId))
+          const found = sent === null ? undefined : { ...place, turn: sent }
+          const methods: AnswerMethods = holdfast
           const continued = await inPlace(context, request, threadId, () =>
-            holdfast.continue(threadId, { ownerId: request.ownerId }),
+            methods.continue(threadId, { ownerId: request.ownerId }, found),
           )
           switch (continued.kind) {
             case 'continued': {
@@ -170,7 +173,7 @@ export const isFirst = ({
 
 /**
  * Whether the client's last answer is not stored, shown or hidden. It is looked for only if it is not the message before the
- * new turn. A failure tells nothing: the message is stored, and an error would claim that it is not.
+ * new turn. A failure of this read is ignored: the message is stored, and an error would claim that it is not.
  */
 async function showsOtherHistory(
   { holdfast }: ServerContext,
@@ -207,8 +210,6 @@ function respond(threadId: ThreadId, sent: SendResult, reply: Reply): Response {
   }
 }
 
-export { runActive }
-
 /** Approvals and results from the client: it has the turn as it was, and is sent what follows. */
 async function answer(
   context: ServerContext,
@@ -228,24 +229,23 @@ export async function storeAnswers(
   request: RouteRequest,
   chat: Extract<ChatRequest, { readonly kind: 'answers' }>,
 ) {
-  const { holdfast } = context
+  const methods: AnswerMethods = context.holdfast
   const { threadId, decisions, outputs } = chat
   const { ownerId } = request
   const found = await findOwnTurn(context, request, threadId, chat.messageId)
   const { turn } = found
   checkAnswers(turn, chat)
   const sent = toKnownTurn(turn, chat.parts, sdkOf(request.url))
-  const decided = await holdfast.decide({
-    ...{ threadId, ownerId, by: ownerId },
-    decisions: withFoundTurn(decisions.map(toToolDecision), found),
-  })
+  const decided = await methods.decide(
+    { threadId, ownerId, by: ownerId, decisions: decisions.map(toToolDecision) },
+    found,
+  )
   const given = outputs.map(toClientOutput)
   // A decision changes the turn, but no call that had ended: the answer to a repeated result stays the same. The others
   // are judged on the turn as it is now.
   const ended = new Set(callsOf(turn).flatMap((call) => (isOpenCall(call) ? [] : [call.id])))
   const isCurrent = decisions.length === 0 || outputs.every(({ callId }) => ended.has(callId))
-  if (isCurrent) withFoundTurn(given, found)
-  const added = await holdfast.addToolOutputs(threadId, given)
+  const added = await methods.addToolOutputs(threadId, given, isCurrent ? found : undefined)
   return { sent, decided, given, added }
 }
 
@@ -287,12 +287,13 @@ async function readLast(
     }),
   )
   if (page?.ownerId !== ownerId) return null
+  const { seq, queue, place } = page
   const [last] = page.messages
-  const { incarnation = '' } = page.place ?? {}
-  return { turn: last?.role === 'assistant' ? last : null, incarnation }
+  const turn = last?.role === 'assistant' ? last : null
+  return withDefined({ threadId, ownerId, seq, queue, turn }, { incarnation: place?.incarnation })
 }
 
-interface LastTurn extends Omit<StoredTurn, 'turn'> {
+interface LastTurn extends Omit<FoundTurn, 'turn'> {
   /** Null: the thread does not end with one. */
   readonly turn: Turn | null
 }
@@ -301,5 +302,5 @@ const toStored = ({ turn, incarnation = '' }: FoundTurn): StoredTurn => ({ turn,
 
 function toLive(last: LastTurn | null): StoredTurn | null {
   if (last?.turn?.progress.status !== 'running') return null
-  return { turn: last.turn, incarnation: last.incarnation }
+  return toStored({ ...last, turn: last.turn })
 }

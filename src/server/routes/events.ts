@@ -8,7 +8,7 @@ import type { StoredChange } from '../../store/store.ts'
 import type { Frame } from '../../engine/follow/live-window.ts'
 import { toClientEvent, toClientMessage } from '../../views/client-turn.ts'
 import { projectQueue } from '../../views/queue-view.ts'
-import { findThread, parameter, type ServerContext, threadOf } from '../context.ts'
+import { readOwnThread, parameter, type ServerContext, threadOf } from '../context.ts'
 import { badRequest, notFound } from '../http-error.ts'
 import type { Route } from '../router.ts'
 import { sseData, toSseResponse } from '../../engine/follow/sse.ts'
@@ -26,18 +26,21 @@ export function eventRoutes(context: ServerContext): readonly Route[] {
         const { seq: after } = place
         // Among the owner's other reads: of two hundred streams that one person opens at once, each would otherwise delay
         // the requests of others by the work for its thread (OP7a).
-        const { thread, found } = await gate(async () => {
+        const id = threadOf(request)
+        const { seq, incarnation, found } = await gate(async () => {
           // First, and only this incarnation is followed: if it is still there then, it was its owner that was checked.
-          // Evidence names no owner, so the thread is read too. Undefined: the place names no history, or the store does
-          // not tell histories apart. A thread that is created after this read is another one.
-          const evidence = isBare(place)
-            ? undefined
-            : await holdfast.store.readPlace?.(threadOf(request), after)
+          // Undefined: the place names no history, or the store does not tell histories apart. A thread that is created
+          // after this read is another one.
+          const evidence = isBare(place) ? undefined : await holdfast.store.readPlace?.(id, after)
           if (evidence === null) throw notFound('thread')
-          return { thread: await findThread(context, request), found: evidence }
+          if (evidence?.ownerId !== undefined) {
+            if (evidence.ownerId !== request.ownerId) throw notFound('thread')
+            return { seq: evidence.threadSeq, incarnation: evidence.incarnation, found: evidence }
+          }
+          const thread = await readOwnThread(context, request)
+          const { incarnation = '' } = evidence ?? thread
+          return { seq: thread.seq, incarnation, found: evidence }
         })
-        const { id, seq } = thread
-        const { incarnation = '' } = found ?? thread
         checkHistory(place, found)
         if (after > seq) throw badRequest(`The thread ends at ${seq}; "after" is ${after}.`)
         const onClose = followers.acquire(request.ownerId)

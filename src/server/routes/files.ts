@@ -49,7 +49,7 @@ export function fileRoutes({ holdfast, inFlight, transfers }: ServerContext): re
             inFlight.admit(request.ownerId)
             return transfers.acquire(request.ownerId)
           },
-          read: (range) => holdfast.files.read(file.id, range),
+          read: (range) => holdfast.files.read(file.id, range, { user: file.ownerId }),
         })
       },
     },

@@ -1,8 +1,8 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import { ApiError } from '../../protocol/api-error.ts'
 import type { ServerContext } from '../context.ts'
 import type { HandlerOptions } from '../handler-options.ts'
 import type { Route } from '../router.ts'
+import { hasBearer } from '../bearer-secret.ts'
 
 /**
  * For short-lived processes (OP4): a timer of the platform, or a run's own hand-over, calls it, and it continues
@@ -19,7 +19,7 @@ export function recoverRoutes(
       path: '/api/recover',
       isPublic: true,
       async handle({ request }) {
-        checkSecret(request.headers.get('authorization'), recoverSecret)
+        checkSecret(request.headers, recoverSecret)
         const before = new Set(holdfast.running())
         const recovered = await holdfast.recover()
         const begun = holdfast.running().filter((threadId) => !before.has(threadId))
@@ -35,15 +35,11 @@ export function recoverRoutes(
 /** The caller repeats the request while the number is above zero, so it need not be exact. */
 const mostCounted = 100
 
-function checkSecret(header: string | null, secret: string): void {
-  const given = /^Bearer (.+)$/i.exec(header ?? '')?.[1] ?? ''
-  // Hashed, so that the time reveals neither the length nor the first wrong character.
-  if (timingSafeEqual(hash(given), hash(secret))) return
+function checkSecret(headers: Headers, secret: string): void {
+  if (hasBearer(headers, secret)) return
   throw new ApiError(
     401,
     'not-authenticated',
     'This route needs `Authorization: Bearer <the option recoverSecret of createHandler>`.',
   )
 }
-
-const hash = (text: string): Buffer => createHash('sha256').update(text).digest()

@@ -16,7 +16,7 @@ import { projectQueue } from '../../views/queue-view.ts'
 import {
   asOwner,
   checkMadeUpId,
-  findThread,
+  readOwnThread,
   orNotFound,
   parameter,
   type ServerContext,
@@ -107,7 +107,7 @@ export function threadRoutes(context: ServerContext): readonly Route[] {
       async handle(request) {
         const { ownerId } = request
         inFlight.admit(ownerId)
-        return show(ownerId, await reads.gateOf(ownerId)(() => findThread(context, request)))
+        return show(ownerId, await reads.gateOf(ownerId)(() => readOwnThread(context, request)))
       },
     },
     {

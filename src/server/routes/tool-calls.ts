@@ -5,11 +5,12 @@ import type { Json } from '../../core/json.ts'
 import type { ToolDecision } from '../../engine/calls/call-requests.ts'
 import type { DecisionResult } from '../../engine/calls/decide.ts'
 import type { ResolveResult } from '../../engine/calls/resolve.ts'
+import { checkNames } from '../../engine/options/check-names.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { toIsoDate } from '../../views/iso-date.ts'
 import { projectToolCall, projectToolCalls } from '../../views/tool-call-record.ts'
 import { mostAnswers } from '../chat-answers.ts'
-import { findThread, oneOf, type ServerContext, threadOf } from '../context.ts'
+import { readOwnThread, oneOf, type ServerContext, threadOf } from '../context.ts'
 import { ApiError } from '../../protocol/api-error.ts'
 import { alreadyDecided, badRequest, notFound } from '../http-error.ts'
 import { toJsonResponse } from '../json-response.ts'
@@ -85,7 +86,7 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
         inFlight.admit(request.ownerId)
         const results = await decide(request, decisions)
         // None of them exists: the thread may not exist either.
-        if (results.every(({ kind }) => kind === 'not-found')) await findThread(context, request)
+        if (results.every(({ kind }) => kind === 'not-found')) await readOwnThread(context, request)
         const shown = results.map((result, index) => {
           const json = toDecisionJson(result)
           const callId = decisions[index]?.toolCallId
@@ -103,6 +104,7 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
         const { ownerId } = request
         const threadId = threadOf(request)
         const body = parseObject(await readJson(request, limits.bodyBytes))
+        checkNames('A resolution', body, ['resolution', 'result'])
         const resolution = (['retry', 'done', 'skip'] as const).find(
           (word) => word === body['resolution'],
         )
@@ -120,7 +122,7 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
 
 /** The caller has no such call; the thread is read only to tell which of the two does not exist. */
 async function refuseMissing(context: ServerContext, request: RouteRequest): Promise<never> {
-  await findThread(context, request)
+  await readOwnThread(context, request)
   throw notFound('call')
 }
 
@@ -161,6 +163,8 @@ function parseDecision(
   body: Readonly<Record<string, Json>>,
   textChars: number,
 ): ToolDecision {
+  // A misnamed field that was passed over would run the call with the arguments that a person has just replaced.
+  checkNames('A decision', body, ['callId', 'decision', 'args', 'feedback'])
   const { decision, args, feedback } = body
   if (decision !== 'accept' && decision !== 'reject') {
     throw badRequest('"decision" is accept or reject.')

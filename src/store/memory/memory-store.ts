@@ -9,7 +9,7 @@ import { type ListedThread, longestTitle } from '../../core/thread.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
 import { isHeld, type IsHolderAlive, newThreadHead } from '../lease.ts'
 import type { Append } from '../plan-commit.ts'
-import { jsonLength, omitInChange, omitLargeOutputs } from '../omit-large-outputs.ts'
+import { fitBytes, jsonLength, omitInChange, omitLargeOutputs } from '../large-outputs.ts'
 import { drawMark } from '../place-evidence.ts'
 import { judgeRewrite, planRewrite, toRewriteFault } from '../plan-rewrite.ts'
 import type { ChangeNotification, NewThread, Store } from '../store.ts'
@@ -227,7 +227,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const inside = shown
         .slice(0, limit)
         .map((entry) => omitLargeOutputs(readMemoryMessage(stored, entry), results))
-      const messages = fitBytes(inside, maxBytes)
+      const messages = takeFitting(inside, maxBytes)
       return {
         ownerId,
         seq,
@@ -250,7 +250,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       if (stored === undefined) return null
       const all = readMemoryChanges(stored, after)
       const within = all.slice(0, limit).map((change) => omitInChange(change, results))
-      const changes = fitBytes(within, maxBytes)
+      const changes = takeFitting(within, maxBytes)
       const { seq, queue } = stored.thread
       const reached = changes.length < all.length ? (changes.at(-1)?.seq ?? after) : seq
       return { seq, reached, changes, incarnation: stored.head.incarnation, queue }
@@ -362,12 +362,8 @@ const toPathRow = (entry: MemoryMessage): PathRow => ({
 const copyJson = (value: JsonObject): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject
 
 /** The first item and those after it that fit. */
-function fitBytes<Item>(items: readonly Item[], maxBytes: number | undefined): readonly Item[] {
+function takeFitting<Item>(items: readonly Item[], maxBytes: number | undefined): readonly Item[] {
   if (maxBytes === undefined) return items
-  let bytes = 0
-  const end = items.findIndex((item, index) => {
-    bytes += jsonLength(item)
-    return index > 0 && bytes > maxBytes
-  })
-  return end === -1 ? items : items.slice(0, end)
+  const sizes = items.map((item) => ({ bytes: jsonLength(item), omitted: [] }))
+  return items.slice(0, fitBytes(sizes, 'full', maxBytes).count)
 }

@@ -114,6 +114,7 @@ export function readMemoryPlace(stored: MemoryThread, at: Seq): PlaceEvidence {
   const found = events.find(({ event }) => event.seq === at) ?? ending
   return {
     incarnation: head.incarnation,
+    ownerId: head.ownerId,
     threadSeq: head.seq,
     mark: at === head.seq ? stored.mark : (found?.mark ?? own ?? null),
     newest:

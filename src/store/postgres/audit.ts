@@ -15,10 +15,18 @@ import {
 } from '../plan-repair.ts'
 import { type ListedThreadRow, toListedThread } from '../thread-row.ts'
 import type { Database, DatabaseReader } from './database.ts'
-import { createFileStatements } from './file-records.ts'
-import { leaseHeld } from './ledger-columns.ts'
+import { createFileStatements, endUsesSql } from './file-records.ts'
+import { leaseHeld } from './leases.ts'
 import { toStoreFault } from './postgres-error.ts'
-import { type RunStatement, type Statement, toPlainText } from './statement.ts'
+import { type RunStatement, type Statement, toCompactStatement, toPlainText } from './statement.ts'
+import { listedColumns } from './thread-verbs.ts'
+
+export const scanSettings = [
+  // The transaction may be idle while the problems that were found are repaired.
+  'idle_in_transaction_session_timeout = 0',
+  // In tables that were not analyzed yet, the turn of each row would be found by a bitmap of all messages of its thread.
+  'enable_bitmapscan = off',
+] as const
 
 /** A scan has its own connection and snapshot, for as long as its reader needs. */
 export function createPostgresAudit(database: Database, schema: string): StoreAudit {
@@ -30,8 +38,7 @@ export function createPostgresAudit(database: Database, schema: string): StoreAu
     const reader = await database.openReader()
     try {
       await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-      // The transaction may be idle while the problems that were found are repaired.
-      await reader.query('SET LOCAL idle_in_transaction_session_timeout = 0')
+      for (const setting of scanSettings) await reader.query(`SET LOCAL ${setting}`)
       yield* read(reader)
     } catch (error) {
       throw toStoreFault(error)
@@ -152,18 +159,20 @@ const compareBytes = (left: string, right: string): number =>
   left === right ? 0 : Buffer.compare(Buffer.from(left), Buffer.from(right))
 
 /** `schema` is quoted. In each scan, $1 is one thread, or null for all. */
-function createAuditSql(schema: string) {
+export function createAuditSql(schema: string) {
   const ofThread = (table: string) => `WHERE ($1::text IS NULL OR ${table} = $1)`
-  /** The turn that a row of `events` or `calls` refers to. */
-  const joinTurn = (
-    row: string,
-  ) => `LEFT JOIN ${schema}.messages m ON m.thread_id = ${row}.thread_id
-    AND m.message_id = ${row}.message_id AND m.role = 'assistant'`
+  /**
+   * The turn that a row of `events` or `calls` refers to. OFFSET 0 keeps it an index probe for each row: on tables that were
+   * not analyzed yet, as after an import, the planner joins every row with all turns of its thread.
+   */
+  const joinTurn = (row: string) => `LEFT JOIN LATERAL (
+      SELECT * FROM ${schema}.messages WHERE thread_id = ${row}.thread_id
+        AND message_id = ${row}.message_id AND role = 'assistant' OFFSET 0) AS m ON true`
   return {
     scans: {
       threads: `SELECT id AS key, id AS "threadId", owner_id AS "ownerId", seq, incarnation, queue, CASE WHEN lease_turn IS NOT NULL THEN
           json_build_object('turnId', lease_turn,
-            'isHeld', ${leaseHeld}) END AS lease,
+            'isHeld', ${leaseHeld('NULL::bigint')}) END AS lease,
           (SELECT coalesce(json_agg(u.file_id), '[]')::text FROM ${schema}.file_uses u
             WHERE u.thread_id = threads.id) AS files
         FROM ${schema}.threads ${ofThread('id')} ORDER BY id`,
@@ -181,10 +190,7 @@ function createAuditSql(schema: string) {
           c.model_output AS "modelOutput", m.seq AS "turnSeq"
         FROM ${schema}.calls c ${joinTurn('c')}
         ${ofThread('c.thread_id')} ORDER BY c.thread_id, m.seq NULLS LAST, c.seq`,
-      list: `SELECT id, owner_id AS "ownerId", title, metadata, created_at AS "createdAt",
-          updated_at AS "updatedAt", seq, activity, forked_from AS "forkedFrom",
-          title_note AS "titleNote", pinned, archived
-        FROM ${schema}.threads ${ofThread('id')} ORDER BY id`,
+      list: `SELECT ${listedColumns('title')} FROM ${schema}.threads ${ofThread('id')} ORDER BY id`,
     },
     findTurns: statement(
       'find-turns',
@@ -230,11 +236,8 @@ function createAuditSql(schema: string) {
       'release-files',
       `WITH freed AS (
          DELETE FROM ${schema}.file_uses WHERE thread_id = $1 AND file_id = ANY ($2::text[])
-         RETURNING file_id)
-       UPDATE ${schema}.files AS f SET is_used = false,
-         reserved_at = greatest(f.reserved_at, $3::bigint)
-       FROM freed WHERE f.id = freed.file_id AND NOT EXISTS (
-         SELECT FROM ${schema}.file_uses AS u WHERE u.file_id = f.id AND u.thread_id <> $1)`,
+         RETURNING thread_id, file_id)
+       ${endUsesSql(schema, '$3::bigint')}`,
     ),
     rows: {
       messages: rowStatements(schema, 'messages', 'bigint'),
@@ -267,7 +270,5 @@ function rowStatements(schema: string, table: LedgerTable, type: 'bigint' | 'tex
   }
 }
 
-const statement = (name: string, text: string): Statement => ({
-  name: `holdfast-audit-${name}`,
-  text: text.replaceAll(/\s+/g, ' '),
-})
+const statement = (name: string, text: string): Statement =>
+  toCompactStatement(`audit-${name}`, text)

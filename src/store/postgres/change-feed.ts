@@ -7,8 +7,12 @@ import type { ChangeNotification, Store } from '../store.ts'
 import { type ChangePoll, createChangePoll } from './change-poll.ts'
 import { createConnector } from './connector.ts'
 import type { Database } from './database.ts'
-import { createNotifyListener, type UnavailableReason } from './notify-listener.ts'
-import { createNotifyPublisher, everything } from './notify-publisher.ts'
+import {
+  createNotifyListener,
+  createNotifyPublisher,
+  everything,
+  type UnavailableReason,
+} from './notify.ts'
 
 /** Change notifications: published to other processes, and received from them by LISTEN or by polling. */
 export interface ChangeFeed extends Required<Pick<Store, 'watch' | 'problem'>> {
@@ -60,7 +64,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
           onError,
         })
   const poll = createChangePoll({
-    run: database.runBare,
+    run: database.run,
     schema: `"${schema}"`,
     pollMs,
     listener: () => listener?.state ?? 'unavailable',

@@ -1,7 +1,6 @@
 import type { Seq, ThreadId } from '../../core/ids.ts'
 import type { ChangeNotification, StoredSeq } from '../store.ts'
-import { everything } from './notify-publisher.ts'
-import type { ListenerState } from './notify-listener.ts'
+import { everything, type ListenerState } from './notify.ts'
 import type { RunStatement, Statement } from './statement.ts'
 
 /** Polls the database for changes of the followed threads, with one statement for all of them. */

@@ -1,107 +1,22 @@
-import type { PlannedCommit } from '../plan-commit.ts'
+import { clockTime, leaseHeld } from './leases.ts'
 import {
   batchColumns,
   callColumns,
   changedColumns,
+  type Column,
+  type CommitKind,
+  type CommitPart,
   fileColumns,
+  hasPart,
   headColumns,
   inputColumns,
   newColumns,
   releasedColumns,
   shownColumns,
   threadColumns,
-  type Column,
-} from './commit-columns.ts'
-import { leaseHeld } from './ledger-columns.ts'
-import type { Statement } from './statement.ts'
-
-/**
- * A group of commits as one statement, whether it is one or two hundred, with at most one commit per thread. The thread's
- * row is compared and advanced first (`moved`, or `made` where the thread is new); every other row is written only if its
- * thread's row was, so a refusal needs no rollback.
- *
- * A row that another transaction has locked is skipped and not waited for (`input`), so that one locked thread does not
- * block the others of its group. The result of its commit is `busy`.
- */
-export type CommitKind = keyof typeof partsOfKind
-
-/**
- * What a statement can write besides events and the thread's seq and lease time. `thread`: any other column of a thread;
- * `made`: new threads.
- */
-export type CommitPart =
-  | 'thread'
-  | 'made'
-  | 'calls'
-  | 'changedMessages'
-  | 'newMessages'
-  | 'shownMessages'
-  | 'files'
-  | 'inputs'
-
-/**
- * Each kind has a statement of its own, because every table and every array parameter costs the server time before the
- * first row. The first four are what runs do all the time: text arrives, calls end, a turn begins, a turn pauses,
- * resumes or ends.
- */
-const partsOfKind = {
-  events: [],
-  calls: ['calls'],
-  begin: ['thread', 'made', 'newMessages'],
-  change: ['thread', 'calls', 'changedMessages'],
-  all: [
-    'thread',
-    'made',
-    'calls',
-    'changedMessages',
-    'newMessages',
-    'shownMessages',
-    'files',
-    'inputs',
-  ],
-} satisfies Readonly<Record<string, readonly CommitPart[]>>
-
-export const commitKinds = Object.keys(partsOfKind) as readonly CommitKind[]
-
-/** Whether statements of a kind write a part. */
-export const hasPart = (kind: CommitKind, part: CommitPart): boolean =>
-  (partsOfKind[kind] as readonly CommitPart[]).includes(part)
-
-/** The first kind whose statement writes everything that these commits write. */
-export function kindOf(commits: readonly PlannedCommit[]): CommitKind {
-  const needed = new Set(commits.flatMap(partsOf))
-  const covers = (kind: CommitKind) => [...needed].every((part) => hasPart(kind, part))
-  return commitKinds.find(covers) ?? 'all'
-}
-
-function partsOf(commit: PlannedCommit): readonly CommitPart[] {
-  const { append, calls, newMessages, changedMessages, shownMessages, inputs } = commit
-  const { files, releasedFiles } = commit
-  const parts: CommitPart[] = []
-  if (changesThread(commit)) parts.push('thread')
-  if (append.create !== undefined) parts.push('made')
-  if (calls.length > 0) parts.push('calls')
-  if (changedMessages.length > 0) parts.push('changedMessages')
-  if (newMessages.length > 0) parts.push('newMessages')
-  if (shownMessages.length > 0) parts.push('shownMessages')
-  if (files.length + releasedFiles.length > 0) parts.push('files')
-  if (inputs.length > 0) parts.push('inputs')
-  return parts
-}
-
-/** Whether a commit sets more of its thread than its seq, its mark and the end of its lease. */
-function changesThread({ append, title, activityAt, queue, forkedFrom, flags }: PlannedCommit) {
-  return (
-    append.create !== undefined ||
-    append.lease?.kind === 'acquire' ||
-    append.lease?.kind === 'release' ||
-    title !== null ||
-    activityAt !== null ||
-    queue !== null ||
-    forkedFrom !== null ||
-    Object.keys(flags).length > 0
-  )
-}
+} from './commit-parameters.ts'
+import { endUsesSql, useFilesSql } from './file-records.ts'
+import { type Statement, toCompactStatement } from './statement.ts'
 
 /**
  * The result row of one commit. `headSeq` is null where the thread does not exist or is locked. `incarnation` is that of the
@@ -120,9 +35,20 @@ export interface CommitRow {
   readonly headHolder: string | null
   readonly headTurn: string | null
   readonly isHeld: boolean | null
+  /** What the database's clock showed, in milliseconds. */
+  readonly clock: number
 }
 
-/** `schema` is quoted. */
+/**
+ * A group of commits as one statement, whether it is one or two hundred, with at most one commit per thread. The thread's
+ * row is compared and advanced first (`moved`, or `made` where the thread is new); every other row is written only if its
+ * thread's row was, so a refusal needs no rollback.
+ *
+ * A row that another transaction has locked is skipped and not waited for (`input`), so that one locked thread does not
+ * block the others of its group. The result of its commit is `busy`.
+ *
+ * @param schema quoted
+ */
 export function commitStatement(schema: string, kind: CommitKind): Statement {
   let parameters = 0
   /**
@@ -140,7 +66,9 @@ export function commitStatement(schema: string, kind: CommitKind): Statement {
   /** Messages that are shown or new come after those that are retired in the same commit and may have the same ids. */
   const after = (part: CommitPart, name: string) =>
     has(part) ? `(SELECT count(*) FROM ${name}) >= 0` : 'true'
-  const until = `clock_timestamp() + i.ms * interval '1 millisecond'`
+  // A lease that is handed over is over by any clock.
+  const until = `CASE i.ms WHEN 0 THEN to_timestamp(0)
+    ELSE clock_timestamp() + i.ms * interval '1 millisecond' END`
   const commitColumns = has('thread') ? [...headColumns, ...threadColumns] : headColumns
   const input = rows('i', commitColumns)
   const isLeaseHeld = 'i.fence IS NULL OR (i.head_holder IS NOT NULL AND i.head_fence = i.fence)'
@@ -152,7 +80,7 @@ export function commitStatement(schema: string, kind: CommitKind): Statement {
        SELECT i.*, h.* FROM ${input} LEFT JOIN LATERAL (
          SELECT owner_id AS head_owner, incarnation, seq AS head_seq, fence AS head_fence,
            lease_holder AS head_holder, lease_turn AS head_turn,
-           ${leaseHeld} AS is_held
+           ${has('thread') ? leaseHeld('i.latest') : 'NULL::boolean'} AS is_held
          FROM ${schema}.threads WHERE id = i.id FOR NO KEY UPDATE SKIP LOCKED) AS h ON true)`,
     // The same conditions as `judgeAppend`, which finds the reason where they do not hold.
     `${moved} AS (
@@ -216,11 +144,13 @@ export function commitStatement(schema: string, kind: CommitKind): Statement {
          RETURNING id, owner_id, seq, fence, incarnation, mark, false AS is_stopping)`,
       'written AS (SELECT * FROM moved UNION ALL SELECT * FROM made)',
     ]),
-    `batches AS (
-       INSERT INTO ${schema}.events (thread_id, seq, size, commit_seq, message_id, at, payload,
-         mark)
-       SELECT b.thread, b.seq, b.size, w.seq, b.message_id, b.at, b.payload, w.mark
-       FROM ${rows('b', batchColumns)} JOIN written AS w ON w.id = b.thread)`,
+    ...when('batches', () => [
+      `batches AS (
+         INSERT INTO ${schema}.events (thread_id, seq, size, commit_seq, message_id, at, payload,
+           mark)
+         SELECT b.thread, b.seq, b.size, w.seq, b.message_id, b.at, b.payload, w.mark
+         FROM ${rows('b', batchColumns)} JOIN written AS w ON w.id = b.thread)`,
+    ]),
     ...when('calls', () => [
       // A call of another turn is not overwritten: the `message_id` becomes NULL, which its key refuses.
       `calls AS (
@@ -278,32 +208,14 @@ export function commitStatement(schema: string, kind: CommitKind): Statement {
          WHERE ${after('changedMessages', 'changed')} AND ${after('shownMessages', 'shown')})`,
     ]),
     ...when('files', () => [
-      // Only threads of its owner use a file (FL2): otherwise anybody who knows an id could keep a file, or have
-      // it collected by deleting the thread again.
-      `naming AS MATERIALIZED (
-         SELECT n.* FROM ${rows('n', fileColumns)} JOIN written AS w ON w.id = n.thread
-         JOIN ${schema}.files AS f ON f.id = n.file_id
-         WHERE f.owner_id = w.owner_id AND f.state = 'ready')`,
-      `used AS (
-         INSERT INTO ${schema}.file_uses AS u (thread_id, file_id, queued)
-         SELECT thread, file_id, queued FROM naming
-         ON CONFLICT (thread_id, file_id) DO UPDATE SET queued = false
-         WHERE u.queued AND NOT excluded.queued)`,
-      `kept AS (
-         UPDATE ${schema}.files AS f SET is_used = true, reserved_at = 0 FROM naming AS n
-         WHERE f.id = n.file_id AND (NOT f.is_used OR f.reserved_at > 0))`,
+      ...useFilesSql(schema, `FROM ${rows('n', fileColumns)} JOIN written AS w ON w.id = n.thread`),
       // Kept as long as a new upload: who withdraws a message may be about to send it again.
       `freed AS (
          DELETE FROM ${schema}.file_uses AS u
          USING ${rows('r', releasedColumns)} JOIN written AS w ON w.id = r.thread
          WHERE u.thread_id = r.thread AND u.file_id = r.file_id AND u.queued
          RETURNING u.thread_id, u.file_id, r.at)`,
-      `unused AS (
-         UPDATE ${schema}.files AS f SET is_used = false,
-           reserved_at = greatest(f.reserved_at, freed.at)
-         FROM freed WHERE f.id = freed.file_id AND NOT EXISTS (
-           SELECT FROM ${schema}.file_uses AS u
-           WHERE u.file_id = f.id AND u.thread_id <> freed.thread_id))`,
+      `unused AS (${endUsesSql(schema, 'freed.at')})`,
     ]),
     ...when('inputs', () => [
       `settled AS (
@@ -320,7 +232,8 @@ export function commitStatement(schema: string, kind: CommitKind): Statement {
         THEN (SELECT true FROM ${schema}.threads AS x WHERE x.id = i.id) IS NOT NULL
         ELSE true END AS "exists",
       i.head_seq AS "headSeq", i.head_owner AS "headOwner", i.head_fence AS "headFence",
-      i.head_holder AS "headHolder", i.head_turn AS "headTurn", i.is_held AS "isHeld"
+      i.head_holder AS "headHolder", i.head_turn AS "headTurn", i.is_held AS "isHeld",
+      ${clockTime} AS clock
     FROM input AS i LEFT JOIN written AS w ON w.id = i.id`
-  return { name: `holdfast-commit-${kind}`, text: text.replaceAll(/\s+/g, ' ') }
+  return toCompactStatement(`commit-${kind}`, text)
 }

@@ -1,7 +1,12 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { longestTimerMs } from '../../core/check-options.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { MigrateOptions, MigrationResult } from '../store.ts'
-import { type ConnectionPool, createConnectionPool } from './connection-pool.ts'
+import {
+  type ConnectionPool,
+  createConnectionPool,
+  createWriterConnection,
+} from './connection-pool.ts'
 import type { Connection } from './connection.ts'
 import { type Connector, createConnector } from './connector.ts'
 import { createHostConnectionPool, type HostPool } from './host-pool.ts'
@@ -20,7 +25,6 @@ import {
   type StatementLimits,
   toTransactionStart,
 } from './statement.ts'
-import { createWriterConnection } from './writer-connection.ts'
 
 export interface DatabaseOptions {
   readonly source: { readonly url: string } | { readonly pool: HostPool }
@@ -35,15 +39,18 @@ export interface DatabaseOptions {
 export interface Database {
   /** For statements that may run twice: if the connection is lost, the statement runs again on another. */
   readonly run: RunStatement
-  /** The same without settings and limits: for a cheap statement, in one round trip. */
-  readonly runBare: RunStatement
   /**
    * For commits: runs once, on a connection reserved for commits, so that readers cannot exhaust the pool for
    * writers. A locked row is waited for only briefly (55P03).
    */
   readonly runCommit: RunStatement
-  /** Runs `work` in one transaction; an error thrown inside rolls it back. */
-  transaction<Result>(work: (run: RunStatement) => Promise<Result>): Promise<Result>
+  /** The same, but a lock is hardly waited for. */
+  readonly runCommitBriefly: RunStatement
+  /**
+   * Runs `work` in one transaction; an error thrown inside rolls it back. If it meets a lock, it runs again, unless it is
+   * `once`: then it waits on its connection.
+   */
+  transaction<Result>(work: (run: RunStatement) => Promise<Result>, how?: 'once'): Promise<Result>
   /** Opens a connection outside the pool, to a suitable server. Null: there is no URL to connect to. */
   readonly connect: (() => Promise<Connection>) | null
   /** For `holdfast check`, which reads without a time limit. */
@@ -63,6 +70,18 @@ export interface DatabaseReader {
 const idleMs = 60_000
 /** How long a commit waits for a locked row: the others of its group wait as long. */
 const commitLockMs = 100
+const briefLockMs = 2
+/**
+ * How long anything else waits for a lock before it gives its connection back and tries again after a pause: those who wait
+ * for rows that somebody holds would leave no connection to all others (OP7).
+ */
+const connectedLockMs = 20
+/**
+ * The part of the connections whose statements may stay in the server's line for a lock all the same: a row that is
+ * written all the time is found locked after each pause, and where commits take long nobody else would ever change it.
+ */
+const inLinePart = 0.25
+const [firstPauseMs, longestPauseMs] = [10, 200] as const
 /** How much longer than others a statement of a transaction may take: a deletion, a rewrite, a repair. */
 const transactionFactor = 12
 const transactionLockMs = 10_000
@@ -175,7 +194,8 @@ export function createDatabase(options: DatabaseOptions): Database {
       })
     } catch (error) {
       // Closing the connection rolls the transaction back, whatever state either of them is in.
-      connection.drop()
+      if (!isBlocked(error)) connection.drop()
+      else await connection.query('ROLLBACK', farewellMs).catch(() => connection.drop())
       throw error
     } finally {
       pool.release(connection)
@@ -205,10 +225,43 @@ export function createDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  const runLimited =
-    (limits: StatementLimits | null): RunStatement =>
-    <Row extends object>(statement: Statement, values: readonly unknown[]) =>
-      withFaults(async () => {
+  const size = 'pool' in source ? (source.pool.options?.max ?? 0) : poolSize
+  const mostInLine = Math.floor(size * inLinePart)
+  let inLine = 0
+
+  /** Nothing was stored by an attempt that met a lock. */
+  const retryWhileBlocked = async <Result>(
+    limitMs: number,
+    attempt: (waitMs: number) => Promise<Result>,
+  ): Promise<Result> => {
+    const began = performance.now()
+    const leftMs = () => Math.ceil(limitMs - (performance.now() - began))
+    let isInLine = false
+    for (let pauseMs: number = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+      try {
+        return await attempt(isInLine ? Math.max(connectedLockMs, leftMs()) : connectedLockMs)
+      } catch (error) {
+        if (!isBlocked(error) || closing !== undefined || leftMs() <= 0) throw error
+      } finally {
+        if (isInLine) inLine--
+      }
+      await pause(pauseMs)
+      isInLine = inLine < mostInLine
+      if (isInLine) inLine++
+    }
+  }
+
+  /**
+   * Always with limits of the server, which ends it before this process stops waiting: otherwise a statement that is asked
+   * every second while somebody has locked its table would leave a connection behind each time, until none is left.
+   */
+  const run: RunStatement = <Row extends object>(
+    statement: Statement,
+    values: readonly unknown[],
+  ) =>
+    withFaults(() =>
+      retryWhileBlocked(lockMs, async (waitMs) => {
+        const limits = { statementMs: serverLimitMs, lockMs: waitMs }
         const once = () =>
           lend((connection) => connection.run<Row>(statement, values, statementTimeoutMs, limits))
         try {
@@ -217,15 +270,14 @@ export function createDatabase(options: DatabaseOptions): Database {
           if (!isLost(error)) throw error
           return once()
         }
-      })
+      }),
+    )
 
-  return {
-    run: runLimited({ statementMs: serverLimitMs, lockMs }),
-    runBare: runLimited(null),
-
-    runCommit: <Row extends object>(statement: Statement, values: readonly unknown[]) =>
+  const runCommitWithin =
+    (commitMs: number): RunStatement =>
+    <Row extends object>(statement: Statement, values: readonly unknown[]) =>
       withFaults(async () => {
-        const limits = { statementMs: serverLimitMs, lockMs: commitLockMs }
+        const limits = { statementMs: serverLimitMs, lockMs: commitMs }
         const write = (connection: Connection) =>
           connection.run<Row>(statement, values, statementTimeoutMs, limits)
         const own = poolSize < 2 || connector === null ? null : await writer.acquire(pool.hasIdle)
@@ -235,14 +287,22 @@ export function createDatabase(options: DatabaseOptions): Database {
         } finally {
           writer.release()
         }
-      }),
+      })
 
-    transaction: (work) =>
+  return {
+    run,
+    runCommit: runCommitWithin(commitLockMs),
+    runCommitBriefly: runCommitWithin(briefLockMs),
+
+    transaction: (work, how) =>
       withFaults(() => {
-        const limitMs = statementTimeoutMs * transactionFactor
-        return transact({ statementMs: limitMs, lockMs: transactionLockMs }, (connection) =>
-          work((statement, values) => connection.run(statement, values, limitMs, null)),
-        )
+        const statementMs = statementTimeoutMs * transactionFactor
+        const attempt = (waitMs: number) =>
+          transact({ statementMs, lockMs: waitMs }, (connection) =>
+            work((statement, values) => connection.run(statement, values, statementMs, null)),
+          )
+        if (how === 'once') return attempt(transactionLockMs)
+        return retryWhileBlocked(transactionLockMs, attempt)
       }),
 
     connect: connector === null ? null : connect,

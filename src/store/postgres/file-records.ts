@@ -1,8 +1,7 @@
 import type { FileId } from '../../core/file.ts'
-import type { FileRecords } from '../file-records.ts'
-import { type FileRow, toFileRecord } from '../file-row.ts'
+import { type FileRecords, type FileRow, toFileRecord } from '../file-records.ts'
 import type { Database } from './database.ts'
-import { type Statement, toPlainText } from './statement.ts'
+import { type Statement, toPlainText, toStatement } from './statement.ts'
 
 /** `schema` is quoted. */
 export function createPostgresFileRecords(
@@ -54,47 +53,78 @@ export function createPostgresFileRecords(
  * are, unless they were reserved since. A concurrent transaction may let another thread refer to them, which
  * this one cannot see: `claimUnused` therefore checks the uses again.
  */
-export const releaseFilesStatement = (schema: string): Statement => ({
-  name: 'holdfast-release-files',
-  text: `WITH gone AS (DELETE FROM ${schema}.file_uses WHERE thread_id = $1 RETURNING file_id)
-    UPDATE ${schema}.files AS f SET is_used = false FROM gone
-    WHERE f.id = gone.file_id AND NOT EXISTS (
-      SELECT FROM ${schema}.file_uses AS u WHERE u.file_id = f.id AND u.thread_id <> $1)`,
-})
+export const releaseFilesStatement = (schema: string): Statement =>
+  toStatement(
+    'release-files',
+    `WITH freed AS (
+       DELETE FROM ${schema}.file_uses WHERE thread_id = $1 RETURNING thread_id, file_id)
+     ${endUsesSql(schema)}`,
+  )
+
+/**
+ * The parts of a statement that record the uses of files, which `from` selects: as `n` with the file's id and whether only a
+ * queued input refers to it, and as `w` the thread's row. Only threads of its owner use a file (FL2): otherwise anybody who
+ * knows an id could keep a file, or have it collected by deleting the thread again.
+ */
+export const useFilesSql = (schema: string, from: string): readonly string[] => [
+  `naming AS MATERIALIZED (
+     SELECT w.id AS thread_id, n.file_id, n.queued ${from}
+     JOIN ${schema}.files AS f ON f.id = n.file_id
+     WHERE f.owner_id = w.owner_id AND f.state = 'ready')`,
+  `used AS (
+     INSERT INTO ${schema}.file_uses AS u (thread_id, file_id, queued)
+     SELECT thread_id, file_id, queued FROM naming
+     ON CONFLICT (thread_id, file_id) DO UPDATE SET queued = false
+     WHERE u.queued AND NOT excluded.queued)`,
+  `kept AS (
+     UPDATE ${schema}.files AS f SET is_used = true, reserved_at = 0 FROM naming AS n
+     WHERE f.id = n.file_id AND (NOT f.is_used OR f.reserved_at > 0))`,
+]
+
+/**
+ * Where the uses `freed` were deleted: a file that no other thread refers to is unused now.
+ * @param keptFrom if it is named, the file is kept as long as one that was uploaded then
+ */
+export const endUsesSql = (schema: string, keptFrom?: string): string =>
+  `UPDATE ${schema}.files AS f SET is_used = false${
+    keptFrom === undefined ? '' : `, reserved_at = greatest(f.reserved_at, ${keptFrom})`
+  } FROM freed WHERE f.id = freed.file_id AND NOT EXISTS (
+     SELECT FROM ${schema}.file_uses AS u
+     WHERE u.file_id = f.id AND u.thread_id <> freed.thread_id)`
 
 export function createFileStatements(schema: string) {
   const files = `${schema}.files`
   const columns = `id, owner_id AS "ownerId", media_type AS "mediaType", bytes, sha256, filename, width, height,
     created_at AS "createdAt"`
   return {
-    begin: statement(
+    begin: toStatement(
       'begin-file',
       `INSERT INTO ${files} (id, owner_id, state, created_at, reserved_at)
        VALUES ($1, $2, 'uploading', $3::bigint, $3) ON CONFLICT (id) DO NOTHING`,
     ),
-    lockOwner: statement(
+    lockOwner: toStatement(
       'lock-owner',
       `SELECT pg_advisory_xact_lock(hashtextextended('holdfast files ' || $1::text, 0))`,
     ),
-    finish: statement(
+    finish: toStatement(
       'finish-file',
       `UPDATE ${files} SET state = 'ready', media_type = $2, bytes = $3, sha256 = $4, filename = $5,
          width = $6, height = $7 WHERE id = $1 AND state = 'uploading'`,
     ),
-    read: statement(
+    read: toStatement(
       'read-file',
       `SELECT ${columns} FROM ${files} WHERE id = $1 AND state = 'ready'`,
     ),
-    reserve: statement(
+    reserve: toStatement(
       'reserve-files',
       `UPDATE ${files} SET reserved_at = greatest(reserved_at, $3::bigint)
        WHERE id = ANY ($1::text[]) AND owner_id = $2 AND state = 'ready' RETURNING ${columns}`,
     ),
-    ownerBytes: statement(
+    ownerBytes: toStatement(
       'owner-bytes',
       `SELECT coalesce(sum(bytes), 0)::bigint AS bytes FROM ${files} WHERE owner_id = $1`,
     ),
-    claimUnused: statement(
+    claimUnused: toStatement(
       'claim-unused-files',
       `UPDATE ${files} SET state = 'removing' WHERE id IN (
          SELECT id FROM ${files} AS f WHERE NOT is_used AND reserved_at < $1::bigint
@@ -102,20 +132,17 @@ export function createFileStatements(schema: string) {
            AND NOT EXISTS (SELECT FROM ${schema}.file_uses AS u WHERE u.file_id = f.id) LIMIT $2 FOR UPDATE SKIP LOCKED)
        RETURNING id`,
     ),
-    name: statement(
+    name: toStatement(
       'name-files',
-      `WITH own AS (
-         SELECT t.id AS thread_id, f.id FROM ${schema}.threads AS t JOIN ${files} AS f USING (owner_id)
-         WHERE t.id = $1 AND f.id = ANY ($2::text[]) AND f.state = 'ready'), used AS (
-         INSERT INTO ${schema}.file_uses (thread_id, file_id) SELECT thread_id, id FROM own
-         ON CONFLICT DO NOTHING)
-       UPDATE ${files} AS f SET is_used = true, reserved_at = 0 FROM own WHERE f.id = own.id`,
+      `WITH ${useFilesSql(
+        schema,
+        `FROM (SELECT DISTINCT unnest($2::text[]) AS file_id, false AS queued) AS n
+         JOIN ${schema}.threads AS w ON w.id = $1`,
+      ).join(', ')} SELECT 1`,
     ),
-    forget: statement(
+    forget: toStatement(
       'forget-files',
       `DELETE FROM ${files} WHERE id = ANY ($1::text[]) AND state = 'removing'`,
     ),
   }
 }
-
-const statement = (name: string, text: string): Statement => ({ name: `holdfast-${name}`, text })

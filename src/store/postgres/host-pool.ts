@@ -15,6 +15,8 @@ import {
  */
 export interface HostPool {
   connect(): Promise<HostClient>
+  /** Of a pool of `pg`. @default how many connections it has is not known */
+  readonly options?: { readonly max?: number }
 }
 
 /** A connection of the host application's pool. */
@@ -51,7 +53,7 @@ export function createHostConnectionPool(pool: HostPool, waitMs: number): Connec
       throw toConnectFault(error)
     })
     if ((answered.get(client) ?? suspectSince) >= suspectSince) return client
-    // Forgotten, so that a pool that lends it again in spite of this is not asked for ever.
+    // Deleted, or a pool that lends the released client again would be called in an endless loop.
     answered.delete(client)
     client.release(true)
     return connect()

@@ -1,7 +1,5 @@
-import { type LedgerRow, selectRows } from './ledger-columns.ts'
-import type { Statement } from './statement.ts'
+import { toCompactStatement } from './statement.ts'
 
-export type { LedgerRow }
 export type LedgerStatements = ReturnType<typeof createLedgerStatements>
 
 /** `schema` is quoted. In each read of rows, $1 is the most bytes of a result to load. */
@@ -51,12 +49,12 @@ export function createLedgerStatements(schema: string) {
      UNION ALL ${callRows('inside')}`
 
   return {
-    readNewest: statement('read-newest', pageOf('seq < $3', 'DESC')),
-    readOldest: statement('read-oldest', pageOf('seq > $3', 'ASC')),
+    readNewest: toCompactStatement('read-newest', pageOf('seq < $3', 'DESC')),
+    readOldest: toCompactStatement('read-oldest', pageOf('seq > $3', 'ASC')),
     // A turn that ended after it was retired must not be sent again to a reader that dropped it. The limit
     // counts events; of the first batch, only those after the reader's seq may be needed.
     /** thread, after, limit, bytes */
-    readChanges: statement(
+    readChanges: toCompactStatement(
       'read-changes',
       `WITH found AS MATERIALIZED (
          SELECT * FROM ${schema}.messages WHERE thread_id = $2 AND body_seq > $3
@@ -80,7 +78,7 @@ export function createLedgerStatements(schema: string) {
        UNION ALL ${batchCallRows('(SELECT * FROM batches WHERE is_read)')}`,
     ),
     /** thread, message */
-    readMessage: statement(
+    readMessage: toCompactStatement(
       'read-message',
       `WITH found AS MATERIALIZED (
          SELECT * FROM ${schema}.messages WHERE thread_id = $2 AND message_id = $3
@@ -90,7 +88,7 @@ export function createLedgerStatements(schema: string) {
     // A call without a row belongs to a running turn. The turn is found by subqueries and not by a join: while the tables
     // are small the planner joins by going over all turns, and that plan stays in use when they have grown.
     /** thread, call */
-    readCall: statement(
+    readCall: toCompactStatement(
       'read-call',
       `WITH wanted AS MATERIALIZED (
          SELECT m.* FROM (SELECT (SELECT message_id FROM ${schema}.calls
@@ -106,9 +104,9 @@ export function createLedgerStatements(schema: string) {
        ${threadRows('t.id = $2')} UNION ALL ${details('wanted')}`,
     ),
     /** thread, seq */
-    readPlace: statement(
+    readPlace: toCompactStatement(
       'read-place',
-      `SELECT t.incarnation, t.seq AS "threadSeq", n.message_id AS "newestId",
+      `SELECT t.incarnation, t.owner_id AS "ownerId", t.seq AS "threadSeq", n.message_id AS "newestId",
          n.body_seq AS "newestBodySeq",
          CASE WHEN t.seq = $2 THEN t.mark WHEN e.seq - e.size < $2 THEN e.mark
            ELSE coalesce(
@@ -123,15 +121,15 @@ export function createLedgerStatements(schema: string) {
        WHERE t.id = $1`,
     ),
     /** thread, message, and where the id contains a seq: seq, message */
-    readPath: statement('read-path', pathStatement(schema)),
+    readPath: toCompactStatement('read-path', pathStatement(schema)),
     /** thread, calls */
-    readOutputs: statement(
+    readOutputs: toCompactStatement(
       'read-outputs',
       `SELECT call_id AS "callId", output, model_output AS "modelOutput" FROM ${schema}.calls
        WHERE thread_id = $1 AND call_id = ANY($2::text[])`,
     ),
     /** turn */
-    findTurn: statement(
+    findTurn: toCompactStatement(
       'find-turn',
       `WITH found AS MATERIALIZED (
          SELECT * FROM ${schema}.messages WHERE message_id = $2 AND role = 'assistant' LIMIT 1
@@ -268,7 +266,42 @@ function rowsOf(schema: string) {
   }
 }
 
-const statement = (name: string, text: string): Statement => ({
-  name: `holdfast-${name}`,
-  text: text.replaceAll(/\s+/g, ' '),
-})
+/**
+ * One statement reads rows of several tables, so that each verb is one round trip and one snapshot: see `LedgerRow`. A
+ * column that a kind of row does not have is null.
+ */
+const types = {
+  threadId: 'text',
+  ownerId: 'text',
+  messageId: 'text',
+  callId: 'text',
+  role: 'text',
+  name: 'text',
+  state: 'text',
+  seq: 'bigint',
+  size: 'integer',
+  bodySeq: 'bigint',
+  commitSeq: 'bigint',
+  at: 'bigint',
+  content: 'text',
+  output: 'text',
+  outputBytes: 'integer',
+  modelOutput: 'text',
+  isRead: 'boolean',
+  incarnation: 'text',
+  mark: 'text',
+  newest: 'text',
+  edge: 'text',
+  versions: 'text',
+} as const
+
+/** The select list of one kind of row, the same columns in the same order for each. */
+export function selectRows(
+  kind: 'thread' | 'message' | 'event' | 'call',
+  columns: Partial<Record<keyof typeof types, string>>,
+): string {
+  const list = Object.entries(types).map(
+    ([name, type]) => `${columns[name as keyof typeof types] ?? `NULL::${type}`} AS "${name}"`,
+  )
+  return `SELECT '${kind}' AS kind, ${list.join(', ')}`
+}

@@ -127,6 +127,10 @@ export function isLost(error: unknown): boolean {
   return fault instanceof HoldfastError && fault.isInDoubt
 }
 
+/** The database could not be asked, or not be written to, by anybody. Any other fault is of the statement itself. */
+export const isOutOfReach = (error: unknown): boolean =>
+  error instanceof HoldfastError && (error.isTemporary || error.isInDoubt)
+
 /** The server accepts no writes: it is a standby, or was demoted to one. */
 export const isReadOnly = (error: unknown): boolean => readSqlState(error) === '25006'
 

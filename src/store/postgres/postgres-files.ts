@@ -1,58 +1,98 @@
+import { createFairGate } from '../../core/fair-gate.ts'
 import type { FileId } from '../../core/file.ts'
-import { type ByteRange, cutToRange, type FileStore } from '../../files/file-store.ts'
+import type { ByteRange, FileAbout, FileStore } from '../../files/file-store.ts'
 import type { Database } from './database.ts'
-import type { Statement } from './statement.ts'
+import { type Statement, toStatement } from './statement.ts'
 
 const pieceBytes = 262_144
+
+/**
+ * A hundred downloads that one person begins at once would otherwise have all connections, and everybody wait for them: of
+ * each person one piece is moved at once, and people take turns. What belongs to a turn has places of its own, because a
+ * file that comes too late is missing for the model (OP7).
+ */
+const piecesAtOnce = 2
 
 /**
  * Stores files in the database itself, in pieces: for small installations, in which one backup has
  * everything. Each piece is written and read by a statement of its own, so that no file is held in memory as
  * a whole.
  */
-export function createPostgresFiles({ run }: Pick<Database, 'run'>, schema: string): FileStore {
+export function createPostgresFiles(database: Pick<Database, 'run'>, schema: string): FileStore {
+  const { run } = database
+  const enterTransfers = createFairGate(piecesAtOnce)
+  const enterTurns = createFairGate(piecesAtOnce)
+  const runPiece = async <Row extends object>(
+    { user, isForTurn = false }: Whose,
+    statement: Statement,
+    values: readonly [FileId, ...(readonly unknown[])],
+  ): Promise<readonly Row[]> => {
+    const enter = isForTurn ? enterTurns : enterTransfers
+    const leave = await enter(user ?? values[0])
+    try {
+      return await run<Row>(statement, values)
+    } finally {
+      leave()
+    }
+  }
   const sql = {
-    write: statement(
+    write: toStatement(
       'write-piece',
       `INSERT INTO ${schema}.file_pieces (file_id, nth, bytes)
        VALUES ($1, $2, decode($3::text, 'base64'))
        ON CONFLICT (file_id, nth) DO UPDATE SET bytes = excluded.bytes`,
     ),
-    read: statement(
+    read: toStatement(
       'read-piece',
-      `SELECT encode(bytes, 'base64') AS bytes FROM ${schema}.file_pieces
+      `SELECT encode(substring(bytes FROM $3::int FOR $4::int), 'base64') AS bytes FROM ${schema}.file_pieces
        WHERE file_id = $1 AND nth = $2`,
     ),
-    remove: statement('remove-pieces', `DELETE FROM ${schema}.file_pieces WHERE file_id = $1`),
+    remove: toStatement('remove-pieces', `DELETE FROM ${schema}.file_pieces WHERE file_id = $1`),
   }
-  const readPiece = async (id: FileId, nth: number): Promise<Uint8Array | undefined> => {
-    const [row] = await run<{ readonly bytes: string }>(sql.read, [id, nth])
+  /** What is in the range of one piece; undefined after the last. */
+  const readPiece = async (
+    whose: Whose,
+    id: FileId,
+    nth: number,
+    { start, end }: ByteRange,
+  ): Promise<Uint8Array | undefined> => {
+    const from = Math.max(start - nth * pieceBytes, 0)
+    const to = Math.min(end + 1 - nth * pieceBytes, pieceBytes)
+    const values = [id, nth, from + 1, Math.max(to - from, 0)] as const
+    const [row] = await runPiece<{ readonly bytes: string }>(whose, sql.read, values)
     return row === undefined ? undefined : Buffer.from(row.bytes, 'base64')
   }
 
-  async function* readFrom(id: FileId, first: number, head: Uint8Array) {
+  async function* readFrom(
+    read: (nth: number) => Promise<Uint8Array | undefined>,
+    { first, last }: { readonly first: number; readonly last: number },
+    head: Uint8Array,
+  ) {
     let piece: Uint8Array | undefined = head
-    for (let nth = first; piece !== undefined; piece = await readPiece(id, nth)) {
-      yield piece
+    for (let nth = first; piece !== undefined; piece = await read(nth)) {
+      if (piece.byteLength > 0) yield piece
       nth++
+      if (nth > last) return
     }
   }
 
   return {
     kind: 'postgres',
-    async write(id, content) {
+    async write(id, content, about) {
       let nth = 0
       for await (const piece of toPieces(content)) {
-        await run(sql.write, [id, nth++, piece.toString('base64')])
+        await runPiece(about, sql.write, [id, nth++, piece.toString('base64')])
       }
       // An empty file has one empty piece.
-      if (nth === 0) await run(sql.write, [id, 0, ''])
+      if (nth === 0) await runPiece(about, sql.write, [id, 0, ''])
     },
-    async read(id, range = { start: 0, end: Number.MAX_SAFE_INTEGER }) {
-      const first = Math.floor(range.start / pieceBytes)
-      const head = await readPiece(id, first)
-      if (head === undefined) return null
-      return cutToRange(readFrom(id, first, head), shift(range, -first * pieceBytes))
+    async read(id, range = { start: 0, end: Number.MAX_SAFE_INTEGER }, whose = {}) {
+      const [first = 0, last = 0] = [range.start, range.end].map((at) =>
+        Math.floor(at / pieceBytes),
+      )
+      const read = (nth: number) => readPiece(whose, id, nth, range)
+      const head = await read(first)
+      return head === undefined ? null : readFrom(read, { first, last }, head)
     },
     async remove(id) {
       await run(sql.remove, [id])
@@ -60,10 +100,7 @@ export function createPostgresFiles({ run }: Pick<Database, 'run'>, schema: stri
   }
 }
 
-const shift = ({ start, end }: ByteRange, by: number): ByteRange => ({
-  start: start + by,
-  end: end + by,
-})
+type Whose = Omit<FileAbout, 'mediaType'>
 
 /** Cuts the bytes into pieces of one size; the last one may be shorter. */
 async function* toPieces(content: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
@@ -83,5 +120,3 @@ async function* toPieces(content: AsyncIterable<Uint8Array>): AsyncGenerator<Buf
   }
   if (size > 0) yield Buffer.concat(held)
 }
-
-const statement = (name: string, text: string): Statement => ({ name: `holdfast-${name}`, text })

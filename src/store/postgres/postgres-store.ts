@@ -8,23 +8,26 @@ import {
   wholeNumber,
 } from '../../core/check-options.ts'
 import { changedThreads } from '../commit-group.ts'
-import { createLedgerReader } from '../ledger-rows.ts'
+import { createLedgerReader } from '../ledger-reader.ts'
+import { createSteadyClock } from '../steady-clock.ts'
 import type { MigrateOptions, Store } from '../store.ts'
 import { createPostgresAudit } from './audit.ts'
 import { createChangeFeed } from './change-feed.ts'
+import { createFateReader } from './commit-fate.ts'
 import { createDatabase } from './database.ts'
 import { createPostgresFileRecords } from './file-records.ts'
 import type { HostPool } from './host-pool.ts'
 import { createLedgerStatements } from './ledger-statements.ts'
-import { everything } from './notify-publisher.ts'
+import { createLeaseVerbs } from './leases.ts'
+import { everything } from './notify.ts'
 import { isLost, toStoreFault } from './postgres-error.ts'
 import { createPostgresFiles } from './postgres-files.ts'
 import { createPostgresSource } from './read-rows.ts'
 import { createPostgresSearch } from './search-index.ts'
 import { createPostgresShareRecords } from './share-records.ts'
-import { createThreadStatements, createThreadVerbs, rewriteThread } from './thread-verbs.ts'
-import { createWholeWriter } from './whole-thread.ts'
-import { createCommitWriter, createFateReader } from './write-commits.ts'
+import { createWholeWriter, rewriteThread } from './thread-transactions.ts'
+import { createThreadStatements, createThreadVerbs } from './thread-verbs.ts'
+import { createCommitWriter } from './write-commits.ts'
 
 /** Options of `postgres`. */
 export interface PostgresStoreOptions {
@@ -124,6 +127,7 @@ export function postgres(
   const { connectTimeoutMs = 5_000, statementTimeoutMs = 5_000 } = options
   const quoted = `"${schema}"`
   const onError = (error: unknown) => options.onError?.(toStoreFault(error))
+  const clock = createSteadyClock()
   const database = createDatabase({
     source: from,
     schema,
@@ -134,11 +138,14 @@ export function postgres(
   })
   const threadStatements = createThreadStatements(quoted)
   const threads = createThreadVerbs(database, threadStatements)
+  const leases = createLeaseVerbs(database.run, quoted, clock)
   const writeWhole = createWholeWriter(database, quoted, threadStatements)
   const ledger = createPostgresSource(database.run, createLedgerStatements(quoted))
   const write = createCommitWriter(database.runCommit, quoted, {
     readFate: createFateReader(database.run, quoted),
     runLong: (statement, values) => database.transaction((run) => run(statement, values)),
+    runBriefly: database.runCommitBriefly,
+    clock,
   })
   const feed = createChangeFeed({
     database,
@@ -157,6 +164,7 @@ export function postgres(
     files: createPostgresFileRecords(database, quoted),
     defaultFileStore: () => createPostgresFiles(database, quoted),
     ...threads,
+    ...leases,
     search: createPostgresSearch(database.run, quoted),
     shares: createPostgresShareRecords(database, quoted),
     ...createLedgerReader(ledger),
@@ -186,7 +194,7 @@ export function postgres(
     async rewriteThread(rewrite) {
       const { threadId } = rewrite
       try {
-        const end = await rewriteThread(database, quoted, rewrite)
+        const end = await rewriteThread(database, quoted, rewrite, clock)
         if (typeof end === 'string') return end
         publish([{ threadId, seq: end }])
         return 'rewritten'
@@ -203,7 +211,7 @@ export function postgres(
     },
 
     async requestStop(threadId, only) {
-      const { seq, ...request } = await threads.requestStop(threadId, only)
+      const { seq, ...request } = await leases.requestStop(threadId, only)
       if (seq !== undefined) publish([{ threadId, seq, stop: true }])
       return request
     },

@@ -1,9 +1,102 @@
+import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../../core/ids.ts'
+import type { CallLifecycle } from '../../core/lifecycle.ts'
+import type { TurnStatus, UserMessage } from '../../core/message.ts'
 import { parseVersionId } from '../../core/versions.ts'
 import type { LedgerRows, LedgerSource, StoredCallRow } from '../ledger-rows.ts'
+import type { StoredOutput } from '../stored-output.ts'
 import { readVersionsText, type VersionPath } from '../version-path.ts'
-import type { LedgerRow, OutputColumns, PathColumns, PlaceColumns } from './ledger-columns.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import type { RunStatement, Statement } from './statement.ts'
+
+/** The rows of several tables come in one list, distinguished by `kind`. */
+type LedgerRow = ThreadColumns | MessageColumns | BatchColumns | CallColumns
+
+interface ThreadColumns {
+  readonly kind: 'thread'
+  readonly threadId: ThreadId
+  readonly ownerId: OwnerId
+  readonly seq: Seq
+  readonly incarnation: string
+  readonly mark: string
+  /** The waiting inputs, as JSON text. */
+  readonly content: string
+  /** The running turn, where the query asks for it. */
+  readonly messageId: MessageId | null
+  /** See `ThreadRow`. */
+  readonly newest: MessageId | null
+  readonly edge: MessageId | null
+}
+
+interface MessageColumns {
+  readonly kind: 'message'
+  readonly messageId: MessageId
+  readonly role: UserMessage['role'] | 'assistant'
+  readonly state: TurnStatus | null
+  readonly seq: Seq
+  readonly bodySeq: Seq | null
+  readonly commitSeq: Seq
+  readonly mark: string
+  readonly at: number
+  readonly content: string | null
+  /** JSON text. */
+  readonly versions: string | null
+  /** False: only its seq was read, because the rows before it reached the limit of bytes. */
+  readonly isRead: boolean
+}
+
+/** A batch of events. */
+interface BatchColumns {
+  readonly kind: 'event'
+  readonly messageId: MessageId | null
+  readonly seq: Seq
+  readonly size: number
+  readonly commitSeq: Seq
+  readonly mark: string
+  readonly at: number
+  /** The lines of its events. */
+  readonly content: string
+  readonly isRead: boolean
+}
+
+interface CallColumns extends StoredOutput {
+  readonly kind: 'call'
+  readonly messageId: MessageId
+  readonly callId: CallId
+  readonly seq: Seq
+  readonly name: string
+  readonly state: CallLifecycle
+  /** The input. */
+  readonly content: string | null
+}
+
+/** See `PlaceEvidence`. */
+interface PlaceColumns {
+  readonly incarnation: string
+  readonly ownerId: OwnerId
+  readonly threadSeq: Seq
+  readonly mark: string | null
+  readonly newestId: MessageId | null
+  readonly newestBodySeq: Seq | null
+}
+
+/**
+ * A message on one of the two paths, which `part` names. The row with `thread` has the thread's seq, and its incarnation in
+ * place of an id.
+ */
+interface PathColumns {
+  readonly part: 'thread' | 'wanted' | 'fork' | 'hide' | 'show'
+  readonly ownerId: OwnerId | null
+  readonly seq: Seq
+  readonly id: MessageId | null
+  readonly role: UserMessage['role'] | 'assistant' | null
+}
+
+/** The result of one call. */
+interface OutputColumns {
+  readonly callId: CallId
+  readonly output: string | null
+  readonly modelOutput: string | null
+}
 
 /** Each read is one statement, so one snapshot and one round trip. */
 export function createPostgresSource(
@@ -44,8 +137,8 @@ export function createPostgresSource(
     async readPlace(threadId, seq) {
       const [found] = await run<PlaceColumns>(statements.readPlace, [threadId, seq])
       if (found === undefined) return null
-      const { incarnation, threadSeq, mark, newestId: id, newestBodySeq: bodySeq } = found
-      return { incarnation, threadSeq, mark, newest: id === null ? null : { id, bodySeq } }
+      const { newestId: id, newestBodySeq: bodySeq, ...place } = found
+      return { ...place, newest: id === null ? null : { id, bodySeq } }
     },
     async readOutputs(threadId, ids) {
       const rows = await run<OutputColumns>(statements.readOutputs, [threadId, ids])

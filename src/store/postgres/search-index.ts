@@ -2,7 +2,7 @@ import type { MessageId, ThreadId } from '../../core/ids.ts'
 import { longestTitle } from '../../core/thread.ts'
 import type { SearchTerms } from '../../views/search-text.ts'
 import type { SearchHit, SearchIndex, UnreadThread } from '../search.ts'
-import type { RunStatement, Statement } from './statement.ts'
+import { type RunStatement, toStatement } from './statement.ts'
 
 interface HitRow {
   readonly at: number
@@ -60,7 +60,7 @@ const title = `left(t.title, ${longestTitle}) AS title`
 
 export const searchStatements = (schema: string) => ({
   // The LIMIT makes it a probe per thread: as a plain join, the indexed seqs of all owners would be read.
-  findUnread: statement(
+  findUnread: toStatement(
     'find-unread',
     `SELECT t.id AS "threadId", t.incarnation, ${title}, t.created_at AS "createdAt", t.activity,
        CASE WHEN s.incarnation = t.incarnation THEN s.seq ELSE -1 END AS "from"
@@ -72,7 +72,7 @@ export const searchStatements = (schema: string) => ({
   ),
   // Locks the thread against its deletion, which waits and then deletes these rows too; no commit waits for
   // this lock.
-  addTexts: statement(
+  addTexts: toStatement(
     'add-texts',
     `WITH held AS MATERIALIZED (
        SELECT id, owner_id FROM ${schema}.threads WHERE id = $1 AND incarnation = $2 FOR KEY SHARE),
@@ -91,7 +91,7 @@ export const searchStatements = (schema: string) => ({
      ON CONFLICT (thread_id, seq) DO UPDATE SET
        owner_id = excluded.owner_id, at = excluded.at, words = excluded.words`,
   ),
-  findNewest: statement(
+  findNewest: toStatement(
     'find-newest-texts',
     toFind(
       schema,
@@ -103,7 +103,7 @@ export const searchStatements = (schema: string) => ({
        ORDER BY at DESC, id DESC LIMIT 3 * $5::integer`,
     ),
   ),
-  find: statement(
+  find: toStatement(
     'find-texts',
     toFind(
       schema,
@@ -124,5 +124,3 @@ const toFind = (schema: string, found: string): string =>
      ON m.thread_id = s.thread_id AND m.seq = s.seq AND m.retired_seq IS NULL
    WHERE t.owner_id = $1 AND (s.seq = 0 OR m.seq IS NOT NULL)
    ORDER BY s.at DESC, s.id DESC LIMIT $5`
-
-const statement = (name: string, text: string): Statement => ({ name: `holdfast-${name}`, text })

@@ -6,7 +6,7 @@ import {
   toShareNames,
 } from '../share-records.ts'
 import type { Database } from './database.ts'
-import { type Statement, toPlainText } from './statement.ts'
+import { type Statement, toCompactStatement, toPlainText } from './statement.ts'
 
 type ShareRow = Omit<StoredShare, 'files' | 'calls'> & { readonly names: string }
 type TextRow = SharedText & { readonly isMore: boolean }
@@ -71,39 +71,42 @@ export function createShareStatements(schema: string) {
   // A link counts only while its thread is the incarnation that it was made of.
   const ofThread = `JOIN ${schema}.threads AS t ON t.id = s.thread_id AND t.incarnation = s.incarnation`
   return {
-    lock: statement('lock-shares', `SELECT id FROM ${schema}.threads WHERE id = $1 FOR UPDATE`),
-    dropUnfinished: statement(
+    lock: toCompactStatement(
+      'lock-shares',
+      `SELECT id FROM ${schema}.threads WHERE id = $1 FOR UPDATE`,
+    ),
+    dropUnfinished: toCompactStatement(
       'drop-unfinished-shares',
       `WITH gone AS (DELETE FROM ${shares}
          WHERE thread_id = $1 AND seq IS NULL AND created_at < $2::bigint RETURNING id)
        DELETE FROM ${texts} WHERE share_id IN (SELECT id FROM gone)`,
     ),
-    count: statement(
+    count: toCompactStatement(
       'count-shares',
       `SELECT count(*)::integer AS count FROM ${shares} AS s ${ofThread} WHERE s.thread_id = $1`,
     ),
-    begin: statement(
+    begin: toCompactStatement(
       'begin-share',
       `INSERT INTO ${shares} (id, thread_id, incarnation, created_at)
        SELECT $1, id, incarnation, $3::bigint FROM ${schema}.threads WHERE id = $2`,
     ),
-    add: statement(
+    add: toCompactStatement(
       'add-shared-texts',
       `INSERT INTO ${texts} (share_id, nth, body)
        SELECT s.id, n.nth, n.body FROM unnest($2::integer[], $3::text[]) AS n(nth, body)
        JOIN ${shares} AS s ON s.id = $1 AND s.seq IS NULL ON CONFLICT DO NOTHING`,
     ),
-    finish: statement(
+    finish: toCompactStatement(
       'finish-share',
       `UPDATE ${shares} AS s SET seq = $2::bigint, title = $3, names = $4 FROM ${schema}.threads AS t
        WHERE s.id = $1 AND t.id = s.thread_id AND t.incarnation = s.incarnation RETURNING s.id`,
     ),
-    read: statement(
+    read: toCompactStatement(
       'read-share',
       `SELECT s.id, s.thread_id AS "threadId", t.owner_id AS "ownerId", s.created_at AS "createdAt", s.seq,
          s.title, s.names FROM ${shares} AS s ${ofThread} WHERE s.id = $1 AND s.seq IS NOT NULL`,
     ),
-    readTexts: statement(
+    readTexts: toCompactStatement(
       'read-shared-texts',
       `SELECT nth, CASE WHEN is_more THEN '' ELSE body END AS body, is_more AS "isMore" FROM (
          SELECT nth, body, row_number() OVER w > $3::bigint OR coalesce(sum(octet_length(body))
@@ -112,12 +115,12 @@ export function createShareStatements(schema: string) {
            ORDER BY nth DESC LIMIT $3::bigint + 1) AS found
          WINDOW w AS (ORDER BY nth DESC)) AS measured ORDER BY nth DESC`,
     ),
-    list: statement(
+    list: toCompactStatement(
       'list-shares',
       `SELECT s.id, s.thread_id AS "threadId", s.created_at AS "createdAt", s.seq FROM ${shares} AS s ${ofThread}
        WHERE s.thread_id = $1 AND s.seq IS NOT NULL ORDER BY s.created_at DESC, s.id DESC`,
     ),
-    remove: statement(
+    remove: toCompactStatement(
       'remove-share',
       `WITH gone AS (DELETE FROM ${shares} WHERE thread_id = $1 AND id = $2 RETURNING id),
          emptied AS (DELETE FROM ${texts} WHERE share_id IN (SELECT id FROM gone))
@@ -125,8 +128,3 @@ export function createShareStatements(schema: string) {
     ),
   }
 }
-
-const statement = (name: string, text: string): Statement => ({
-  name: `holdfast-${name}`,
-  text: text.replaceAll(/\s+/g, ' '),
-})

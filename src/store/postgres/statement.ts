@@ -9,6 +9,15 @@ export interface Statement {
   readonly text: string
 }
 
+export const toStatement = (name: string, text: string): Statement => ({
+  name: `holdfast-${name}`,
+  text,
+})
+
+/** For statements that are sent often: their line breaks and indentation are not. */
+export const toCompactStatement = (name: string, text: string): Statement =>
+  toStatement(name, text.replaceAll(/\s+/g, ' '))
+
 /** Runs a statement on a connection of the pool, or on that of a transaction. */
 export type RunStatement = <Row extends object>(
   statement: Statement,

@@ -2,24 +2,25 @@ import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { OwnerId, ThreadId } from '../../core/ids.ts'
 import { type PausableWork, runToEnd } from '../../core/pausable-work.ts'
 import { isLong, toRefusal } from '../commit-group.ts'
-import { type Appended, judgeAppend, newThreadHead } from '../lease.ts'
+import { appendedAt, judgeAppend, newThreadHead } from '../lease.ts'
 import { createPacer, runPaced } from '../pacer.ts'
-import { isAnother } from '../../core/thread-place.ts'
 import { drawMark } from '../place-evidence.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
+import { createSteadyClock, type SteadyClock } from '../steady-clock.ts'
 import type { AppendResult } from '../store.ts'
-import { type CommitKind, type CommitRow, commitStatement, kindOf } from './commit-statement.ts'
-import { commitValues } from './commit-values.ts'
-import { isBlocked, isLost, readSqlState } from './postgres-error.ts'
-import { encodeLists, type RunStatement, type Statement, toPlainText } from './statement.ts'
+import type { ReadCommitFate } from './commit-fate.ts'
+import { type CommitKind, commitValues, kindOf, leaseMsOf } from './commit-parameters.ts'
+import { type CommitRow, commitStatement } from './commit-statement.ts'
+import { isBlocked, isLost, isOutOfReach, readSqlState } from './postgres-error.ts'
+import { encodeLists, type RunStatement, type Statement } from './statement.ts'
 
 export type CommitWriter = (commits: readonly PlannedCommit[]) => Promise<readonly AppendResult[]>
 
 /**
- * How many commits of a group may wait for a lock, one after the other, before the rest is returned as `busy`. What is left
- * comes first the next time.
+ * How many commits of a group may meet a lock, one after the other, before the rest is returned as `busy`: of those that
+ * met none before, and of those that did. What is left comes first the next time.
  */
-const mostBlocked = 3
+const [mostFound, mostBlocked] = [200, 20] as const
 
 /** What writers outside of a transaction need. */
 export interface CommitWriterParts {
@@ -30,15 +31,25 @@ export interface CommitWriterParts {
   readonly readFate: ReadCommitFate
   /** Runs the statement of a commit of thousands of rows, which takes longer than others may. */
   readonly runLong: RunStatement
+  /** Waits next to no time for a lock: to find which commits of a group are blocked. */
+  readonly runBriefly: RunStatement
+  /** How far the database's clock is believed. @default all of it */
+  readonly clock: SteadyClock
 }
 
 /** `schema` is quoted. */
 export function createCommitWriter(
   run: RunStatement,
   schema: string,
-  { readFate, runLong = run }: Partial<CommitWriterParts> = {},
+  {
+    readFate,
+    runLong = run,
+    runBriefly = run,
+    clock = createSteadyClock(),
+  }: Partial<CommitWriterParts> = {},
 ): CommitWriter {
   const statements: Readonly<Record<CommitKind, Statement>> = {
+    renewal: commitStatement(schema, 'renewal'),
     events: commitStatement(schema, 'events'),
     calls: commitStatement(schema, 'calls'),
     begin: commitStatement(schema, 'begin'),
@@ -53,22 +64,30 @@ export function createCommitWriter(
   /**
    * Commits that have waited for a lock in vain, by themselves, and which of these attempts was their last. They are kept
    * out of the statement of the others, which would wait for the same lock, and are tried in this order: otherwise the same
-   * three would be tried each time, and all behind them never (OP7).
+   * few would be tried each time, and all behind them never (OP7).
    */
   const blocked = new WeakMap<PlannedCommit, number>()
   let attempts = 0
+  /** Inside a transaction a lock that was met has ended all of it. */
+  const isBusy = (error: unknown) => readFate !== undefined && isBlocked(error)
 
   return async (commits) => {
     const results = new Map<PlannedCommit, AppendResult>()
     const isOpen = (commit: PlannedCommit) => !results.has(commit)
 
-    const writeOnce = async (group: readonly PlannedCommit[]): Promise<void> => {
+    const writeOnce = async (
+      group: readonly PlannedCommit[],
+      runThem: RunStatement,
+    ): Promise<void> => {
       const kind = kindOf(group)
       const isOneLong = group.length === 1 && isLong(group)
+      for (const { append } of group) clock.leased(leaseMsOf(append.lease) ?? 0)
+      const values = commitValues(group, kind, clock.latest())
       const encoded = isLong(group)
-        ? await runPaced(encodeValues(group, kind), createPacer())
-        : runToEnd(commitValues(group, kind))
-      const rows = await (isOneLong ? runLong : run)<CommitRow>(statements[kind], encoded)
+        ? await runPaced(encodeValues(values), createPacer())
+        : runToEnd(values)
+      const rows = await (isOneLong ? runLong : runThem)<CommitRow>(statements[kind], encoded)
+      if (rows[0] !== undefined) clock.saw(rows[0].clock)
       const byThread = new Map(rows.map((row) => [row.id, row]))
       for (const commit of group) {
         const row = byThread.get(commit.append.threadId)
@@ -78,40 +97,58 @@ export function createCommitWriter(
     }
 
     /** False: the database refused one of them, or a lock did not come free, and nothing of the group was stored. */
-    const tryTogether = async (group: readonly PlannedCommit[]): Promise<boolean> => {
+    const tryTogether = async (
+      group: readonly PlannedCommit[],
+      runThem: RunStatement,
+    ): Promise<boolean> => {
       if (group.length < 2) return group.length === 0
       try {
-        await writeOnce(group)
+        await writeOnce(group, runThem)
         return true
       } catch (error) {
-        if (isConflict(error) === null && !isBlocked(error)) throw error
+        if (isConflict(error) === null && !isBusy(error)) throw error
         return false
       }
     }
 
-    const writeAlone = async (commit: PlannedCommit): Promise<void> => {
+    const writeAlone = async (commit: PlannedCommit, runIt = runBriefly): Promise<void> => {
       try {
         blocked.delete(commit)
-        await writeOnce([commit])
+        await writeOnce([commit], runIt)
       } catch (error) {
         const conflict = isConflict(error)
-        if (conflict === null && !isBlocked(error)) throw error
+        if (conflict === null && !isBusy(error)) throw error
         if (conflict === null) blocked.set(commit, ++attempts)
         results.set(commit, conflict === null ? { kind: 'busy' } : toRefusal(commit, conflict))
       }
     }
 
-    const write = async (group: readonly PlannedCommit[]): Promise<void> => {
-      const free = group.filter((commit) => !blocked.has(commit))
-      const alone = group
-        .filter((commit) => blocked.has(commit))
-        .toSorted((one, other) => (blocked.get(one) ?? 0) - (blocked.get(other) ?? 0))
-      if (!(await tryTogether(free))) alone.unshift(...free)
-      const most = attempts + mostBlocked
-      for (const commit of alone) {
+    const writeEach = async (group: readonly PlannedCommit[], most: number): Promise<void> => {
+      for (const commit of group) {
         if (attempts < most) await writeAlone(commit)
         else results.set(commit, { kind: 'busy' })
       }
+    }
+
+    /** In as many parts as each has commits: few are blocked, or many, and either way it takes few statements. */
+    const writeParts = async (group: readonly PlannedCommit[]): Promise<void> => {
+      const most = attempts + mostFound
+      const size = Math.ceil(Math.sqrt(group.length))
+      for (let from = 0; from < group.length; from += size) {
+        const part = group.slice(from, from + size)
+        if (!(await tryTogether(part, runBriefly))) await writeEach(part, most)
+      }
+    }
+
+    const write = async (group: readonly PlannedCommit[]): Promise<void> => {
+      const free = group.filter((commit) => !blocked.has(commit))
+      const known = group
+        .filter((commit) => blocked.has(commit))
+        .toSorted((one, other) => (blocked.get(one) ?? 0) - (blocked.get(other) ?? 0))
+      const [first] = free
+      if (first !== undefined && free.length === 1) await writeAlone(first, run)
+      else if (!(await tryTogether(free, run))) await writeParts(free)
+      await writeEach(known, attempts + mostBlocked)
     }
 
     const settle = async (group: readonly PlannedCommit[], read: ReadCommitFate): Promise<void> => {
@@ -154,7 +191,7 @@ export function createCommitWriter(
           await settle(open, readFate)
         } catch (fault) {
           // Still unknown: the commits are looked up when they are passed again.
-          throw isTemporaryFault(fault) ? error : fault
+          throw isOutOfReach(fault) ? error : fault
         }
         if (isAgain) throw error
         await writeSafely(round, true)
@@ -172,9 +209,10 @@ export function createCommitWriter(
         if (round.some(isOpen)) await writeSafely(round)
       }
     } catch (error) {
+      if (isOutOfReach(error)) clock.lost()
       // Some were stored, and their writers need the result; the rest was not, or is looked up later.
       if (results.size === 0)
-        throw toDoubt(
+        throw withDoubt(
           error,
           commits.some((commit) => inDoubt.has(commit)),
         )
@@ -188,18 +226,12 @@ export function createCommitWriter(
   }
 }
 
-function* encodeValues(
-  commits: readonly PlannedCommit[],
-  kind: CommitKind,
-): PausableWork<readonly unknown[]> {
-  return yield* encodeLists(yield* commitValues(commits, kind))
+function* encodeValues(values: PausableWork<readonly unknown[]>): PausableWork<readonly unknown[]> {
+  return yield* encodeLists(yield* values)
 }
 
-const isTemporaryFault = (error: unknown): boolean =>
-  error instanceof HoldfastError && (error.isTemporary || error.isInDoubt)
-
 /** An error must not claim that nothing was stored if an earlier attempt may have stored it. */
-function toDoubt(error: unknown, isInDoubt: boolean): unknown {
+function withDoubt(error: unknown, isInDoubt: boolean): unknown {
   if (!isInDoubt || !(error instanceof HoldfastError) || !error.isTemporary) return error
   return new HoldfastError(error.code, error.message, { cause: error, isInDoubt: true })
 }
@@ -223,14 +255,8 @@ function toRounds(commits: readonly PlannedCommit[]): readonly (readonly Planned
 function toResult({ append, size }: PlannedCommit, row: CommitRow): AppendResult {
   const { seq, fence } = row
   if (seq !== null && fence !== null) {
-    return {
-      kind: 'appended',
-      firstSeq: seq - size + 1,
-      seq,
-      ...(append.lease === undefined ? {} : { fence }),
-      stopRequested: row.isStopping === true,
-      ...(row.incarnation === null ? {} : { incarnation: row.incarnation }),
-    }
+    const head = { seq, fence, incarnation: row.incarnation ?? '' }
+    return appendedAt(head, row.isStopping === true, size, append.lease)
   }
   const found = toHead(row)
   if (found === null && row.exists) return { kind: 'busy' }
@@ -260,97 +286,4 @@ function isConflict(error: unknown): 'message' | 'call' | null {
   const cause = error instanceof HoldfastError ? error.cause : error
   if (!/^2[23]/.test(readSqlState(cause) ?? '')) return null
   return (cause as { readonly table?: string }).table === 'calls' ? 'call' : 'message'
-}
-
-/**
- * What happened to a commit whose answer was lost. `absent`: it was not stored when this was read, and may be
- * written; if a slow server stores it after all, the thread's seq refuses one of the two, and the next lookup
- * finds which.
- */
-type CommitFate = Appended | { readonly kind: 'absent' }
-
-export type ReadCommitFate = (commit: PlannedCommit) => Promise<CommitFate>
-
-/** Looks a commit up by its rows, which are all stored or none. `schema` is quoted. */
-export function createFateReader(run: RunStatement, schema: string): ReadCommitFate {
-  const statement = fateStatement(schema)
-  return async (commit) => {
-    const [found] = await run<FateRow>(statement, fateValues(commit))
-    return found === undefined ? { kind: 'absent' } : judgeFate(commit, found)
-  }
-}
-
-/** The thread's current row, and how much of the commit is stored. */
-interface FateRow {
-  readonly incarnation: string
-  readonly seq: number
-  readonly fence: number
-  readonly holder: string | null
-  readonly turn: string | null
-  readonly isStopping: boolean
-  /** How many rows are stored as they were planned. */
-  readonly same: number
-}
-
-function judgeFate({ append, size }: PlannedCommit, found: FateRow): CommitFate {
-  const { lease, expectedSeq = 0, incarnation: plannedOn = '' } = append
-  const { incarnation, seq, fence, holder } = found
-  // Stored or not, its thread is gone: the one that has its id now refuses it.
-  if (isAnother(plannedOn, incarnation)) return { kind: 'absent' }
-  const isOurs = lease?.kind === 'acquire' && holder === toPlainText(lease.holder)
-  const stored = (own: number): Appended => ({
-    kind: 'appended',
-    firstSeq: expectedSeq + 1,
-    seq: size === 0 ? seq : expectedSeq + size,
-    ...(lease === undefined ? {} : { fence: own }),
-    stopRequested: lease?.kind === 'hold' && lease.fence === fence && found.isStopping,
-    incarnation,
-  })
-  if (size === 0) {
-    // A renewal may be written twice. A lease that was acquired or released need not be written again.
-    const isReleased = lease?.kind === 'release' && holder === null && lease.fence === fence
-    const isAcquired = isOurs && lease.turnId === found.turn && lease.overFence !== fence
-    return isReleased || isAcquired ? stored(fence) : { kind: 'absent' }
-  }
-  if (seq < expectedSeq + size) return { kind: 'absent' }
-  // Not stored, or replaced by a later snapshot of its turn: either way the thread's seq refuses it, and its
-  // writer reads again.
-  if (found.same === 0) return { kind: 'absent' }
-  if (lease?.kind !== 'acquire') return stored(lease?.fence ?? fence)
-  // Stored, and taken over since: the fence it was stored under is unknown. The thread's seq refuses it as
-  // stale, too.
-  return isOurs && lease.turnId === found.turn ? stored(fence) : { kind: 'absent' }
-}
-
-const fateStatement = (schema: string): Statement => ({
-  name: 'holdfast-commit-fate',
-  text: `
-    SELECT t.incarnation, t.seq, t.fence, t.lease_holder AS holder, t.lease_turn AS turn,
-      coalesce(t.stop_fence = t.fence, false) AS "isStopping",
-      (SELECT count(*) FROM unnest($2::bigint[], $3::bigint[], $4::text[]) AS b(seq, at, payload)
-        JOIN ${schema}.events AS e ON e.thread_id = t.id AND e.seq = b.seq AND e.at = b.at AND e.payload = b.payload)
-      + (SELECT count(*) FROM unnest($5::text[], $6::bigint[], $7::text[])
-          AS s(message_id, body_seq, body)
-        JOIN ${schema}.messages AS m ON m.thread_id = t.id AND m.message_id = s.message_id AND m.body_seq = s.body_seq
-          AND m.body = s.body)
-      + (SELECT count(*) FROM unnest($8::bigint[], $9::text[], $10::bigint[]) AS n(seq, id, at)
-        JOIN ${schema}.messages AS m ON m.thread_id = t.id AND m.seq = n.seq
-          AND m.message_id = n.id AND m.created_at = n.at) AS same
-    FROM ${schema}.threads AS t WHERE t.id = $1`.replaceAll(/\s+/g, ' '),
-})
-
-function fateValues({ append, batches, newMessages, changedMessages }: PlannedCommit) {
-  const bodies = changedMessages.filter(({ snapshot }) => snapshot !== null)
-  return [
-    append.threadId,
-    batches.map(({ seq }) => seq),
-    batches.map(({ at }) => at),
-    batches.map(({ payload }) => payload),
-    bodies.map(({ id }) => id),
-    bodies.map(({ snapshot }) => snapshot?.seq),
-    bodies.map(({ snapshot }) => snapshot?.body),
-    newMessages.map(({ seq }) => seq),
-    newMessages.map(({ id }) => id),
-    newMessages.map(({ at }) => at),
-  ]
 }

@@ -18,10 +18,10 @@ import {
 } from '../plan-repair.ts'
 import { type ListedThreadRow, toListedThread } from '../thread-row.ts'
 import { createFairTurns } from './fair-turns.ts'
-import { fileSql } from './file-sql.ts'
-import { nobodys } from './ledger-sql.ts'
-import type { ThreadKey } from './ledger-statements.ts'
+import { fileSql } from './file-records.ts'
+import { listedColumns, nobodys } from './ledger-sql.ts'
 import { openDatabase } from './open-database.ts'
+import type { ThreadKey } from './prepared-statement.ts'
 import { toStoreFault } from './sqlite-error.ts'
 
 export interface AuditOptions extends LeaseClock {
@@ -157,13 +157,13 @@ function createSource(
     compare: (left, right) => left - right,
     open<Table extends keyof AuditTables<ThreadKey>>(table: Table, portion: number) {
       const rows = iterateRows(db, auditSql.scans[table], only)
-      const takeTurn = createFairTurns()
+      const waitForTurn = createFairTurns()
       return async () => {
-        await takeTurn()
+        await waitForTurn()
         const found: unknown[] = []
         // Bodies may be large, so a portion also ends with its time slice; but never before its first row,
         // because an empty portion means the end of the table.
-        while (found.length < portion && (found.length === 0 || takeTurn() === undefined)) {
+        while (found.length < portion && (found.length === 0 || waitForTurn() === undefined)) {
           const next = rows.next()
           if (next.done === true) break
           found.push(table === 'threads' ? toThread(next.value as LeasedThread) : next.value)
@@ -230,7 +230,7 @@ function* threadsOf(rows: Iterable<unknown>): Generator<ListedThread> {
 
 /**
  * `?` is the key of one thread, or null for all. Threads that are being deleted are left out
- * (`remove-hidden.ts`). Written as `?` each time, because Node 22.13 cannot bind `?1` twice.
+ * (`hidden-threads.ts`). Written as `?` each time, because Node 22.13 cannot bind `?1` twice.
  */
 const ofThread = (table: string) => `WHERE ${table}.thread = ifnull(?, ${table}.thread)
   AND ${table}.thread NOT IN (SELECT thread FROM threads WHERE owner_id IN ${nobodys})`
@@ -252,9 +252,7 @@ const auditSql = {
     calls: `SELECT thread AS key, call_id AS callId, turn AS turnSeq, name, life AS lifecycle, input, output,
       model_output AS modelOutput FROM calls ${ofThread('calls')} ORDER BY thread, turn, seq`,
   },
-  listThreads: `SELECT id, owner_id AS ownerId, title, metadata, created_at AS createdAt,
-    updated_at AS updatedAt, seq, activity, forked_from AS forkedFrom, title_note AS titleNote, pinned, archived
-    FROM threads WHERE owner_id NOT IN ${nobodys} ORDER BY thread`,
+  listThreads: `SELECT ${listedColumns('title')} FROM threads WHERE owner_id NOT IN ${nobodys} ORDER BY thread`,
   findTurns: `SELECT m.message_id AS turnId, t.id AS threadId FROM messages m
     JOIN threads t ON t.thread = m.thread
     WHERE m.role = 'assistant' AND m.message_id IN (SELECT value FROM json_each(?))`,

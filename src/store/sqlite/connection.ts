@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type LedgerStatements, prepareLedgerStatements } from './ledger-statements.ts'
 import { openDatabase, watchOpenFile } from './open-database.ts'
+import type { StatementAccess } from './prepared-statement.ts'
 import { closedFault, toStoreFault } from './sqlite-error.ts'
 
 /** One open database. Its calls are synchronous, so two transactions of one process never overlap. */
@@ -34,11 +35,7 @@ export interface Transaction {
 
 const longestBlockMs = 20
 
-/** The verbs of a connection that may have to wait for the file. */
-export interface AsyncConnection {
-  read<Result>(work: (statements: LedgerStatements) => Result): Promise<Result>
-  write<Result>(work: (statements: LedgerStatements) => Result): Promise<Result>
-}
+export type AsyncConnection = StatementAccess<LedgerStatements>
 
 export function createConnection(file: string, busyTimeoutMs: number): Connection {
   const db = openDatabase(file, busyTimeoutMs)

@@ -5,27 +5,27 @@ import { createFairTurns } from './fair-turns.ts'
 describe('turns at the database', () => {
   it('[OP7] go on in one tick for a slice, and then wait for the next turn of the event loop', async () => {
     let at = 0
-    const takeTurn = createFairTurns(() => at)
-    expect(takeTurn()).toBeUndefined()
+    const waitForTurn = createFairTurns(() => at)
+    expect(waitForTurn()).toBeUndefined()
     at = 4
-    expect(takeTurn()).toBeUndefined()
+    expect(waitForTurn()).toBeUndefined()
     at = 5
-    const waits = takeTurn()
+    const waits = waitForTurn()
     expect(waits).toBeInstanceOf(Promise)
     let others = 0
     const other = setImmediate().then(() => others++)
     await waits
     await other
     expect(others).toBe(1)
-    expect(takeTurn()).toBeUndefined()
+    expect(waitForTurn()).toBeUndefined()
   })
 
   it('[OP7] count anew in each turn of the event loop', async () => {
     let at = 0
-    const takeTurn = createFairTurns(() => at)
-    expect(takeTurn()).toBeUndefined()
+    const waitForTurn = createFairTurns(() => at)
+    expect(waitForTurn()).toBeUndefined()
     await setImmediate()
     at = 100
-    expect(takeTurn()).toBeUndefined()
+    expect(waitForTurn()).toBeUndefined()
   })
 })

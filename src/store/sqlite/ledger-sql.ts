@@ -1,7 +1,13 @@
 import { longestTitle } from '../../core/thread.ts'
 
-const threadColumns = `id, owner_id AS ownerId, substr(title, 1, ${longestTitle}) AS title, metadata, created_at AS createdAt,
+/** The columns of `ListedThreadRow`. */
+export const listedColumns = (
+  title: string,
+) => `id, owner_id AS ownerId, ${title} AS title, metadata, created_at AS createdAt,
   updated_at AS updatedAt, seq, activity, forked_from AS forkedFrom, title_note AS titleNote, pinned, archived`
+
+/** With the title as far as it is shown: a host may have stored a longer one. */
+const threadColumns = listedColumns(`substr(title, 1, ${longestTitle})`)
 
 const leaseColumns =
   'thread, seq, incarnation, fence, lease_holder AS holder, lease_turn AS turnId, lease_until AS until'
@@ -28,10 +34,10 @@ const lastCounter = `max(
     coalesce((SELECT max(changed) FROM threads), 0))`
 
 /**
- * The owners of threads that are being deleted (`remove-hidden.ts`) or not published yet (`stage-thread.ts`).
+ * The owners of threads that are being deleted or not published yet (`hidden-threads.ts`).
  * No user's id has a control character.
  */
-export const deletedOwner = '\u0001deleted'
+const deletedOwner = '\u0001deleted'
 export const stagedOwner = '\u0001staged'
 /** Both, in SQL: such a thread is in no view of the store. */
 export const nobodys = `('${deletedOwner}', '${stagedOwner}')`

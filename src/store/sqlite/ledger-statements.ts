@@ -1,19 +1,17 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { FileId } from '../../core/file.ts'
+import type { DatabaseSync } from 'node:sqlite'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../../core/ids.ts'
 import type { CallLifecycle } from '../../core/lifecycle.ts'
 import type { TurnStatus } from '../../core/message.ts'
 import type { ThreadHead } from '../lease.ts'
 import type { ListedThreadRow, StoredThreadRow } from '../thread-row.ts'
-import type { StoredCallRow } from '../ledger-rows.ts'
+import type { StoredCallRow, ThreadRow } from '../ledger-rows.ts'
 import type { CallRow } from '../turn-snapshot.ts'
 import type { PathRow } from '../version-path.ts'
-import type { FileRow } from '../file-row.ts'
-import { fileSql } from './file-sql.ts'
-import { prepareSearchStatements } from './search-sql.ts'
-import type { NamedParams, Statement } from './prepared-statement.ts'
-import { prepareShareStatements } from './share-sql.ts'
+import { prepareFileStatements } from './file-records.ts'
 import { ledgerSql as sql } from './ledger-sql.ts'
+import { prepareOn, type ThreadKey, type ThreadKeyRow } from './prepared-statement.ts'
+import { prepareSearchStatements } from './search-sql.ts'
+import { prepareShareStatements } from './share-records.ts'
 
 type InThread = [thread: ThreadKey]
 /** Everything of a thread from a seq on. By name: Node 22.13 cannot bind `?1` twice. */
@@ -39,16 +37,13 @@ export type LedgerStatements = ReturnType<typeof prepareLedgerStatements>
 
 /** Prepared once, for as long as the store is open. */
 export function prepareLedgerStatements(db: DatabaseSync) {
-  const prepare = <Params extends readonly SQLInputValue[] | NamedParams, Row = never>(
-    text: string,
-  ) => db.prepare(text) as unknown as Statement<Params, Row>
-
+  const prepare = prepareOn(db)
   return {
     search: prepareSearchStatements(db),
     shares: prepareShareStatements(db),
     readThread: prepare<[ThreadId], StoredThreadRow>(sql.readThread),
     readLedgerThread: prepare<[ThreadId], LedgerThreadRecord>(sql.readLedgerThread),
-    readKey: prepare<[ThreadId], { thread: ThreadKey; incarnation: string }>(sql.readKey),
+    readKey: prepare<[ThreadId], ThreadKeyRow>(sql.readKey),
     listThreads: prepare<[OwnerId, before: number, limit: number], ListedThreadRow>(
       sql.listThreads,
     ),
@@ -210,31 +205,7 @@ export function prepareLedgerStatements(db: DatabaseSync) {
     readCallTurn: prepare<OfCall, { turn: Seq }>(sql.readCallTurn),
     insertCall: prepare<CallValues>(sql.insertCall),
     upsertCall: prepare<CallValues>(sql.upsertCall),
-    beginFile: prepare<{ id: FileId; ownerId: OwnerId; at: number }>(fileSql.beginFile),
-    finishFile: prepare<{
-      id: FileId
-      mediaType: string
-      bytes: number
-      sha256: string
-      filename: string | null
-      width: number | null
-      height: number | null
-    }>(fileSql.finishFile),
-    readFile: prepare<[FileId], FileRow>(fileSql.readFile),
-    reserveFile: prepare<{ id: FileId; ownerId: OwnerId; at: number }>(fileSql.reserveFile),
-    ownerFileBytes: prepare<[OwnerId], { bytes: number }>(fileSql.ownerFileBytes),
-    claimUnusedFiles: prepare<
-      { before: number; limit: number; ownerId: OwnerId | null },
-      { id: FileId }
-    >(fileSql.claimUnusedFiles),
-    forgetFile: prepare<[FileId]>(fileSql.forgetFile),
-    useFile: prepare<{ thread: ThreadKey; id: FileId; queued: number }>(fileSql.useFile),
-    endQueuedUse: prepare<{ thread: ThreadKey; id: FileId }>(fileSql.endQueuedUse),
-    releaseFile: prepare<{ id: FileId; at: number }>(fileSql.releaseFile),
-    markFileUsed: prepare<{ thread: ThreadKey; id: FileId }>(fileSql.markFileUsed),
-    readFileUses: prepare<InThread, { id: FileId }>(fileSql.readFileUses),
-    releaseFiles: prepare<{ thread: ThreadKey }>(fileSql.releaseFiles),
-    deleteFileUses: prepare<InThread>(fileSql.deleteFileUses),
+    ...prepareFileStatements(db),
 
     readCalls: prepare<
       { most: number; thread: ThreadKey; turn: Seq; turnId: MessageId },
@@ -256,9 +227,6 @@ type CallValues = [
   modelOutput: string | null,
 ]
 
-/** The key of a thread in this database; it never leaves the store. */
-export type ThreadKey = number
-
 /** The columns that an append is compared with. */
 export interface HeadRow extends ThreadHead {
   readonly thread: ThreadKey
@@ -266,15 +234,11 @@ export interface HeadRow extends ThreadHead {
 }
 
 /** The columns of a thread that reads of its content need. */
-export interface LedgerThreadRecord {
+export interface LedgerThreadRecord extends Pick<
+  ThreadRow,
+  'threadId' | 'ownerId' | 'seq' | 'incarnation' | 'mark' | 'queue'
+> {
   readonly thread: ThreadKey
-  readonly threadId: ThreadId
-  readonly ownerId: OwnerId
-  readonly seq: Seq
-  readonly incarnation: string
-  readonly mark: string
-  /** The waiting inputs, as JSON text. */
-  readonly queue: string
 }
 
 export interface HeldLeaseRow {

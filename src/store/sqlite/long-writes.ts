@@ -69,7 +69,7 @@ export function createLongWrites(first: Connection): LongWrites {
           writtenMs += performance.now() - begun
           if (writtenMs >= checkpointAfterMs) {
             writtenMs = 0
-            // Takes as long again as the commit: in a turn of its own.
+            // A checkpoint takes as long as the commit did, so it runs in a later turn of the event loop.
             setImmediate(() => own.checkpoint())
           }
           return result

@@ -12,6 +12,12 @@ const nodeSqlite = process.getBuiltinModule('node:sqlite')
 /** "hold": distinguishes the file from databases of other programs. */
 const applicationId = 0x686f6c64
 
+/**
+ * How large the file of the log stays once all of it is in the database; it is twice its usual size. While somebody reads for
+ * long, as a backup does, the log grows with all that is written, and without this it would keep that size for ever.
+ */
+const mostLogBytes = 16_777_216
+
 export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync {
   let db: DatabaseSync | undefined
   try {
@@ -23,6 +29,7 @@ export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync 
     migrate(db)
     useWriteAheadLog(db, busyTimeoutMs)
     db.exec('PRAGMA synchronous = FULL')
+    db.exec(`PRAGMA journal_size_limit = ${mostLogBytes}`)
     return db
   } catch (error) {
     // Rolls back what the migration had begun.

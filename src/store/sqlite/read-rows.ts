@@ -1,33 +1,26 @@
-import type { CallId, Seq } from '../../core/ids.ts'
+import type { CallId, Seq, ThreadId } from '../../core/ids.ts'
+import { runSteps } from '../../core/pausable-work.ts'
 import { resultOf, splitBatch } from '../event-batch.ts'
 import {
   type BatchRow,
   type LedgerRows,
   type LedgerSource,
   type MessageRow,
+  noCalls,
+  noLedgerRows,
   type StoredCallRow,
   type ThreadRow,
-  noCalls,
 } from '../ledger-rows.ts'
 import type { CallRow } from '../turn-snapshot.ts'
-import { readVersionsText } from '../version-path.ts'
+import { type PathRows, readVersionsText, type VersionPath, walkInSteps } from '../version-path.ts'
 import type { AsyncConnection } from './connection.ts'
 import type {
   BatchRecord,
   LedgerStatements,
   LedgerThreadRecord,
   MessageRecord,
-  ThreadKey,
 } from './ledger-statements.ts'
-import { readPath } from './read-path.ts'
-
-const nothing: LedgerRows = {
-  thread: undefined,
-  messages: [],
-  batches: [],
-  calls: [],
-  unread: null,
-}
+import type { ThreadKey } from './prepared-statement.ts'
 
 /** Each read is one snapshot of the file; `readPath` may be several, of one state of the thread. */
 export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): LedgerSource {
@@ -37,7 +30,7 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
       const { threadId, before, edge, order, live, limit, places, mostBytes, maxBytes } = query
       return connection.read((statements) => {
         const head = statements.readLedgerThread.get(threadId)
-        if (head === undefined) return nothing
+        if (head === undefined) return noLedgerRows
         const { thread } = head
         const running = live === 'exclude' ? statements.findRunning.all(thread) : []
         const leftOut = new Set<Seq>(running.map((turn) => turn.seq))
@@ -80,7 +73,7 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
     async readChangeRows({ threadId, after, limit, mostBytes, maxBytes }) {
       return connection.read((statements) => {
         const head = statements.readLedgerThread.get(threadId)
-        if (head === undefined) return nothing
+        if (head === undefined) return noLedgerRows
         const { thread } = head
         const reader = createRowReader(statements, thread, mostBytes)
         const bodies = peekable(statements.readBodies.iterate(thread, after, limit))
@@ -121,15 +114,15 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
       return connection.read((statements) => {
         const thread = statements.readKey.get(threadId)?.thread
         const record = thread && statements.readMessage.get(thread, id)
-        if (thread === undefined || record === undefined || record === 0) return nothing
-        return { ...nothing, ...readDetails(statements, thread, [record], mostBytes) }
+        if (thread === undefined || record === undefined || record === 0) return noLedgerRows
+        return { ...noLedgerRows, ...readDetails(statements, thread, [record], mostBytes) }
       })
     },
 
     async readTurnRows(id, mostBytes) {
       return connection.read((statements) => {
         const record = statements.findTurn.get(id)
-        if (record === undefined) return nothing
+        if (record === undefined) return noLedgerRows
         const { thread, threadId, ownerId, threadSeq: seq, incarnation, queue } = record
         const { threadMark: mark } = record
         return {
@@ -143,7 +136,7 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
     async readCallRows(threadId, id, mostBytes) {
       return connection.read((statements) => {
         const head = statements.readLedgerThread.get(threadId)
-        if (head === undefined) return nothing
+        if (head === undefined) return noLedgerRows
         const { thread } = head
         const turn = statements.readCallTurn.get(thread, id)?.turn
         const seqs =
@@ -163,7 +156,7 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
       return connection.read((statements) => {
         const head = statements.readLedgerThread.get(threadId)
         if (head === undefined) return null
-        const { thread, incarnation, seq: threadSeq } = head
+        const { thread, incarnation, ownerId, seq: threadSeq } = head
         const batch = statements.readPlaceBatch.get(thread, seq)
         const newest = statements.readPlaceMessage.get(thread, seq)
         const found =
@@ -174,6 +167,7 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
           (newest?.seq === seq && newest.bodySeq === null && newest)
         return {
           incarnation,
+          ownerId,
           threadSeq,
           mark: found ? found.mark : null,
           newest: newest === undefined ? null : { id: newest.id, bodySeq: newest.bodySeq },
@@ -325,4 +319,47 @@ const toMessageRow = (record: MessageRecord): MessageRow => ({
   at: record.createdAt,
   body: record.body,
   versions: readVersionsText(record.versions),
+})
+
+/** So many steps are one read: each is one message, or a few dozen. */
+const stepsAtOnce = 64
+/** Beside a run, which commits all the time, the walk would begin again and again: the last one is one read. */
+const mostWalks = 3
+
+/** See `Store.readPath`. Either path may have thousands of messages, so others have their turn between the reads (OP7b). */
+export async function readPath(
+  connection: Pick<AsyncConnection, 'read'>,
+  threadId: ThreadId,
+  target: string,
+): Promise<VersionPath | null> {
+  let begun = 0
+  let walk: { readonly head: LedgerThreadRecord; readonly work: Walk } | undefined
+  for (;;) {
+    const path = await connection.read((statements): VersionPath | null | undefined => {
+      const head = statements.readLedgerThread.get(threadId)
+      if (head === undefined) return null
+      if (walk === undefined || !isSameState(walk.head, head)) {
+        begun++
+        walk = { head, work: walkInSteps(pathRows(statements, head.thread), target) }
+      }
+      const most = begun < mostWalks ? stepsAtOnce : Number.POSITIVE_INFINITY
+      const found = runSteps(walk.work, most)
+      const { ownerId, seq, incarnation } = head
+      return found && { ownerId, seq, incarnation, ...found }
+    })
+    if (path !== undefined) return path
+  }
+}
+
+type Walk = ReturnType<typeof walkInSteps>
+
+/** Which messages are shown changes only with the thread's seq; a thread that was made again is another one. */
+const isSameState = (one: LedgerThreadRecord, other: LedgerThreadRecord): boolean =>
+  one.thread === other.thread && one.seq === other.seq && one.incarnation === other.incarnation
+
+const pathRows = (statements: LedgerStatements, thread: ThreadKey): PathRows => ({
+  at: (seq) => statements.readPathAt.get(thread, seq),
+  byId: (id) => statements.readPathById.get(thread, id),
+  lastHidden: (parent) => statements.readLastHidden.get(thread, parent),
+  shownAfter: (seq, limit) => statements.readShownAfter.all(thread, seq, limit),
 })

@@ -1,27 +1,24 @@
 import type { MessageId, ThreadId } from '../../core/ids.ts'
 import { type PausableWork, portionsOf, runToEnd, sortInSteps } from '../../core/pausable-work.ts'
 import type { SearchTerms } from '../../views/search-text.ts'
+import type { StatementAccess, ThreadKey } from './prepared-statement.ts'
 import { candidatesAtOnce, mostCandidates, type SearchStatements } from './search-sql.ts'
 import type { IndexedTexts, SearchHit, SearchIndex, SearchPlace, UnreadThread } from '../search.ts'
-
-/** The key of a thread in this database. */
-type ThreadKey = number
 
 /**
  * The bytes of words that one statement searches for the beginning of a word, some milliseconds. A single text may have
  * almost as many (OP7).
  */
 const bytesAtOnce = 1_000_000
-type Transaction = <Result>(
-  work: (statements: { readonly search: SearchStatements }) => Result,
-) => Promise<Result>
 
-interface SearchConnection {
-  readonly read: Transaction
-  readonly write: Transaction
+interface SearchAccess {
+  readonly search: SearchStatements
+}
+
+interface SearchConnection extends StatementAccess<SearchAccess> {
   /** For work that takes longer than a turn of the event loop may. */
   readonly writeInSteps: <Result>(
-    work: (statements: { readonly search: SearchStatements }) => PausableWork<Result>,
+    work: (statements: SearchAccess) => PausableWork<Result>,
   ) => Promise<Result>
 }
 

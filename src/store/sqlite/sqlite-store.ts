@@ -14,28 +14,33 @@ import { memoryFiles } from '../../files/memory-files.ts'
 import { changedThreads, commitGroup, isLong } from '../commit-group.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
 import { isHeld, type IsHolderAlive } from '../lease.ts'
-import { createLedgerReader } from '../ledger-rows.ts'
+import { createLedgerReader } from '../ledger-reader.ts'
 import { createPacer, runPaced } from '../pacer.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
 import { drawMark } from '../place-evidence.ts'
 import { judgeRewrite, planRewriteInSteps, toRewriteFault } from '../plan-rewrite.ts'
 import type { AppendResult, Store } from '../store.ts'
-import { firstTitleNote, toListedThread, toMetadataText, toThreadRecord } from '../thread-row.ts'
+import { firstTitleNote, toMetadataText, toThreadList, toThreadRecord } from '../thread-row.ts'
 import { createSqliteAudit } from './audit.ts'
 import { type AsyncConnection, createConnection } from './connection.ts'
 import { createSqliteFileRecords } from './file-records.ts'
 import { createFairTurns } from './fair-turns.ts'
 import { watchForeignChanges } from './foreign-changes.ts'
+import {
+  createStaged,
+  deletionsFrom,
+  hideLeftovers,
+  hideThread,
+  removeHidden,
+} from './hidden-threads.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 import { createLongWrites } from './long-writes.ts'
 import { looksFull } from './open-database.ts'
 import { isHolderAlive, processHolder } from './process-holder.ts'
 import { createSqliteSource } from './read-rows.ts'
-import { deletionsFrom, hideThread, removeHidden } from './remove-hidden.ts'
 import { createSqliteSearch } from './search-index.ts'
 import { createSqliteShareRecords } from './share-records.ts'
 import { isConflict, isLocked } from './sqlite-error.ts'
-import { createStaged, hideLeftovers } from './stage-thread.ts'
 import { writeCommit } from './write-commit.ts'
 
 /** Options of `sqlite`. */
@@ -80,7 +85,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
   const notifications = createLocalNotifier()
   const holder = processHolder(identity)
   const audit = createSqliteAudit({ file, busyTimeoutMs, now, isAlive })
-  const takeTurn = createFairTurns()
+  const waitForTurn = createFairTurns()
   let stopPolling: (() => void) | undefined
 
   /**
@@ -105,8 +110,8 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
     }
   }
   const longWrites = createLongWrites(connection)
-  const untilWritable = () => longWrites.current() ?? takeTurn()
-  const untilReadable = connection.path === '' ? untilWritable : takeTurn
+  const untilWritable = () => longWrites.current() ?? waitForTurn()
+  const untilReadable = connection.path === '' ? untilWritable : waitForTurn
   const read: AsyncConnection['read'] = (work) =>
     retryWhileLocked(() => connection.read(work), untilReadable)
   const write: AsyncConnection['write'] = (work) =>
@@ -201,10 +206,7 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
         const list = filter.pinned === true ? listPinned : listByArchive
         return list.all(ownerId, Number(filter.archived), from, limit + 1)
       })
-      return {
-        threads: found.slice(0, limit).map(toListedThread),
-        hasMore: found.length > limit,
-      }
+      return toThreadList(found, limit)
     },
 
     async setThreadMetadata({ threadId: id, from, to }) {

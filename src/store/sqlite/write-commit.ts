@@ -15,7 +15,8 @@ import { drawMark, markOf } from '../place-evidence.ts'
 import type { ChangedMessageRow, PlannedCallRow, PlannedCommit } from '../plan-commit.ts'
 import type { AppendResult } from '../store.ts'
 import { releaseQueuedFiles, useFiles } from './file-records.ts'
-import type { LedgerStatements, ThreadKey } from './ledger-statements.ts'
+import type { LedgerStatements } from './ledger-statements.ts'
+import type { ThreadKey } from './prepared-statement.ts'
 import { toForkText, toTitleNote } from '../thread-row.ts'
 import { toVersionsText } from '../version-path.ts'
 
@@ -198,10 +199,12 @@ export function* writeCalls(
   thread: ThreadKey,
   calls: readonly PlannedCallRow[],
 ): PausableWork<void> {
-  for (const row of calls) {
-    const { callId, turnSeq, seq, name, lifecycle, input, output, modelOutput } = row
-    const statement = row.isNew ? insertCall : upsertCall
-    statement.run(thread, callId, turnSeq, seq, name, lifecycle, input, output, modelOutput)
+  for (const portion of portionsOf(calls)) {
+    for (const row of portion) {
+      const { callId, turnSeq, seq, name, lifecycle, input, output, modelOutput } = row
+      const statement = row.isNew ? insertCall : upsertCall
+      statement.run(thread, callId, turnSeq, seq, name, lifecycle, input, output, modelOutput)
+    }
     yield
   }
 }

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
-import { decisionOf, note, untilEnded, waitFor } from './approval-talk.ts'
-import { postChat, readCalls, readChunks, readMessages, typesOf, userText } from './chat-talk.ts'
+import { decisionOf, note, untilEnded, waitFor } from './approval-requests.ts'
+import {
+  postChat,
+  readCalls,
+  readChunks,
+  readMessages,
+  typesOf,
+  userText,
+} from './chat-requests.ts'
 import { createHttpClient } from './http-client.ts'
 import type { HttpRule } from './http-rule.ts'
 
@@ -144,9 +151,10 @@ export const approvalRules: readonly HttpRule[] = [
           })
           return { ...message, parts }
         }
-        const say = (...messages: readonly object[]) =>
+        const postMessages = (...messages: readonly object[]) =>
           postChat(client, { id: waiting.threadId, messages }, `?sdk=${sdk}`)
-        const post = (...approved: readonly (boolean | undefined)[]) => say(answered(...approved))
+        const post = (...approved: readonly (boolean | undefined)[]) =>
+          postMessages(answered(...approved))
         const refused = async (response: Response, decision: string) => {
           const body = (await response.json()) as {
             readonly error?: Readonly<Record<string, string>>
@@ -174,7 +182,7 @@ export const approvalRules: readonly HttpRule[] = [
           ['denied', 'denied'],
         )
         // In front of a new message, old answers are history, which is not read.
-        await taken(await say(answered(true, true), userText('hello')))
+        await taken(await postMessages(answered(true, true), userText('hello')))
       }
     },
   },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { converse, readMessages, userText } from './chat-talk.ts'
+import { converse, readMessages, userText } from './chat-requests.ts'
 import {
   assertError,
   createHttpClient,
@@ -75,17 +75,23 @@ export const badInputRules: readonly HttpRule[] = [
   {
     id: 'CL6b',
     claim:
-      'refuses a body of more values than can be handled without a pause, and accepts a large one',
+      'refuses a body of more values or keys than can be handled without a pause, and accepts a large one',
     async check(fixture) {
       const client = createHttpClient(fixture)
-      const send = (values: number) => {
-        const body = `{"title":"many","x":[${Array.from({ length: values }, () => '0').join(',')}]}`
+      const send = (count: number, item: (nth: number) => string) => {
+        const items = Array.from({ length: count }, (_, nth) => item(nth))
+        const body = `{"title":"many","x":[${items.join(',')}]}`
         return client.open('/api/threads', { method: 'POST', headers: json, body })
       }
-      assert.equal((await send(90_000)).status, 201)
-      const refused = await send(110_000)
-      assert.equal(refused.status, 400)
-      assert.match(await refused.text(), /more than 100000 values/)
+      assert.equal((await send(90_000, () => '0')).status, 201)
+      assert.equal((await send(24_000, (nth) => `{"k${nth}":0}`)).status, 201)
+      for (const refused of [
+        await send(110_000, () => '0'),
+        await send(26_000, (nth) => `{"k${nth}":0}`),
+      ]) {
+        assert.equal(refused.status, 400)
+        assert.match(await refused.text(), /more than 100,000 values .* 25,000 different keys/)
+      }
     },
   },
   {

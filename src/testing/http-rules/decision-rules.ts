@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { decisionOf, note, untilEnded, waitFor } from './approval-talk.ts'
-import { converse, readCalls } from './chat-talk.ts'
+import { decisionOf, note, untilEnded, waitFor } from './approval-requests.ts'
+import { converse, readCalls } from './chat-requests.ts'
 import { assertError, createHttpClient, newId } from './http-client.ts'
 import type { HttpRule } from './http-rule.ts'
 
@@ -85,13 +85,13 @@ export const decisionRules: readonly HttpRule[] = [
     claim: 'refuses a decision on a call that does not wait or does not exist',
     async check(fixture) {
       const client = createHttpClient(fixture)
-      const talk = await converse(client, 'weather in Paris')
-      const [call] = await readCalls(client, talk.messageId)
-      const decided = await client.post(decisionOf(talk, call), { decision: 'accept' })
+      const conversation = await converse(client, 'weather in Paris')
+      const [call] = await readCalls(client, conversation.messageId)
+      const decided = await client.post(decisionOf(conversation, call), { decision: 'accept' })
       assertError(decided, 409, 'not-waiting')
       const other = await converse(client, 'hello')
       assertError(await client.post(decisionOf(other, call), { decision: 'accept' }), 404)
-      assertError(await client.post(decisionOf(talk, call), { decision: 'perhaps' }), 400)
+      assertError(await client.post(decisionOf(conversation, call), { decision: 'perhaps' }), 400)
     },
   },
 ]

@@ -9,7 +9,7 @@ import {
   readMessages,
   untilChunk,
   userText,
-} from './chat-talk.ts'
+} from './chat-requests.ts'
 import { assertError, createHttpClient, type HttpClient } from './http-client.ts'
 import type { HttpRule } from './http-rule.ts'
 
@@ -19,7 +19,7 @@ interface GivenBody {
   readonly seq: number
 }
 
-const give = (client: HttpClient, messageId: string, body: unknown) =>
+const postFeedback = (client: HttpClient, messageId: string, body: unknown) =>
   client.post<GivenBody>(`/api/messages/${encodeURIComponent(messageId)}/feedback`, body)
 
 const feedbackIn = (message: UiMessage | undefined): Json | undefined => {
@@ -36,7 +36,7 @@ export const feedbackRules: readonly HttpRule[] = [
       const { threadId, messageId } = await converse(client, 'hello')
       await nameThread(client, threadId)
       const comment = 'Not what I asked. 😀'
-      const down = await give(client, messageId, { rating: 'down', comment })
+      const down = await postFeedback(client, messageId, { rating: 'down', comment })
       assert.equal(down.status, 200)
       const by = down.body.feedback?.by
       assert.equal(typeof by, 'string')
@@ -46,14 +46,14 @@ export const feedbackRules: readonly HttpRule[] = [
       const page = await readMessages(client, threadId)
       assert.deepEqual(feedbackIn(page.results[0]), [{ ...feedback, at }])
       assert.equal(page.seq, down.body.seq)
-      const up = await give(client, messageId, { rating: 'up', threadId })
+      const up = await postFeedback(client, messageId, { rating: 'up', threadId })
       assert.equal(up.body.feedback?.rating, 'up')
-      assert.deepEqual((await give(client, messageId, { rating: 'up' })).body, up.body)
+      assert.deepEqual((await postFeedback(client, messageId, { rating: 'up' })).body, up.body)
       const [shown] = (await readMessages(client, threadId)).results
       const [entry] = feedbackIn(shown) as readonly Json[]
       assert.ok(isJsonObject(entry))
       assert.deepEqual([entry.by, entry.rating, entry.comment], [by, 'up', undefined])
-      const none = await give(client, messageId, { rating: null })
+      const none = await postFeedback(client, messageId, { rating: null })
       assert.equal(none.body.feedback, null)
       const [after] = (await readMessages(client, threadId)).results
       assert.equal(feedbackIn(after), undefined)
@@ -71,25 +71,33 @@ export const feedbackRules: readonly HttpRule[] = [
         { rating: 'up', comment: 'x'.repeat(2_001) },
         { rating: null, comment: 'why' },
       ]) {
-        assertError(await give(client, messageId, body), 400, 'bad-request')
+        assertError(await postFeedback(client, messageId, body), 400, 'bad-request')
       }
       const up = { rating: 'up' }
-      assertError(await give(client, 'nowhere', up), 404, 'message-not-found')
+      assertError(await postFeedback(client, 'nowhere', up), 404, 'message-not-found')
       const [, user] = (await readMessages(client, threadId)).results
-      assertError(await give(client, user?.id ?? '', { ...up, threadId }), 409, 'not-an-answer')
-      assertError(await give(client, user?.id ?? '', up), 404, 'message-not-found')
+      assertError(
+        await postFeedback(client, user?.id ?? '', { ...up, threadId }),
+        409,
+        'not-an-answer',
+      )
+      assertError(await postFeedback(client, user?.id ?? '', up), 404, 'message-not-found')
       if (fixture.headersOf !== undefined) {
         const other = createHttpClient(fixture, 'other')
-        assertError(await give(other, messageId, up), 404, 'message-not-found')
-        assertError(await give(other, messageId, { ...up, threadId }), 404, 'message-not-found')
+        assertError(await postFeedback(other, messageId, up), 404, 'message-not-found')
+        assertError(
+          await postFeedback(other, messageId, { ...up, threadId }),
+          404,
+          'message-not-found',
+        )
       }
       const stream = await openChat(client, { threadId }, userText('slow tool 30'))
       const { messageId: live } = await untilChunk(stream, ({ type }) => type === 'start')
       assert.ok(typeof live === 'string')
-      assertError(await give(client, live, up), 409, 'run-active')
+      assertError(await postFeedback(client, live, up), 409, 'run-active')
       await client.post(`/api/chat/${threadId}/stop`)
       await readChunks(await client.open(`/api/chat/${threadId}/stream?message=${live}`))
-      assert.equal((await give(client, live, up)).status, 200)
+      assert.equal((await postFeedback(client, live, up)).status, 200)
     },
   },
 ]

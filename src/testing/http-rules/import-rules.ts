@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ToolCallRecord } from '../../views/tool-call-record.ts'
-import { readMessages, userText } from './chat-talk.ts'
+import { readMessages, userText } from './chat-requests.ts'
 import { assertError, createHttpClient, newId } from './http-client.ts'
 import type { HttpRule } from './http-rule.ts'
 
@@ -57,6 +57,26 @@ export const importRules: readonly HttpRule[] = [
       )
       assert.equal((await client.post('/api/import', thread)).status, 200)
       assert.deepEqual(await readMessages(client, thread.id), before)
+    },
+  },
+  {
+    id: 'LE5',
+    claim: 'imports messages whose ids cannot be ids under others, and reports it',
+    async check(fixture) {
+      const client = createHttpClient(fixture)
+      const id = newId('thread')
+      const messages = [
+        { id: `\u0000${newId('old')}`, role: 'user', content: 'Hello?' },
+        { id: `\u0000${newId('old')}`, role: 'assistant', content: 'Hello.' },
+      ]
+      const { status, body } = await client.post<Report>('/api/import', { id, messages })
+      assert.equal(status, 200)
+      assert.deepEqual([body.mended.length, body.failed], [2, []])
+      const { results } = await readMessages(client, id)
+      assert.deepEqual(
+        results.map(({ role }) => role),
+        ['assistant', 'user'],
+      )
     },
   },
   {

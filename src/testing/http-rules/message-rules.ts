@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import type { ChatMessage } from '../../views/chat-message.ts'
 import type { EntityRow } from '../../views/entity-rows.ts'
 import type { VercelMessage } from '../../views/vercel-message.ts'
-import { converse, nameThread, openChat, readChunks, readMessages, userText } from './chat-talk.ts'
+import {
+  converse,
+  nameThread,
+  openChat,
+  readChunks,
+  readMessages,
+  userText,
+} from './chat-requests.ts'
 import { assertError, createHttpClient, newId } from './http-client.ts'
 import type { HttpRule } from './http-rule.ts'
 

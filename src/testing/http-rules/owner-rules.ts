@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { converse, openChat, readCalls, readMessages, userText } from './chat-talk.ts'
+import { converse, openChat, readCalls, readMessages, userText } from './chat-requests.ts'
 import {
   assertError,
   createHttpClient,

@@ -11,7 +11,7 @@ import {
   typesOf,
   untilChunk,
   userText,
-} from './chat-talk.ts'
+} from './chat-requests.ts'
 import { isEnded, openFeed } from './event-feed.ts'
 import {
   assertError,

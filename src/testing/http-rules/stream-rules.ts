@@ -9,7 +9,7 @@ import {
   typesOf,
   untilChunk,
   userText,
-} from './chat-talk.ts'
+} from './chat-requests.ts'
 import { assertError, createHttpClient, newId } from './http-client.ts'
 import type { HttpRule } from './http-rule.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { converse, openChat, readChunks, userText } from './chat-talk.ts'
+import { converse, openChat, readChunks, userText } from './chat-requests.ts'
 import {
   assertError,
   createHttpClient,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ToolCallList, ToolCallRecord } from '../../views/tool-call-record.ts'
-import { converse, readCalls } from './chat-talk.ts'
+import { converse, readCalls } from './chat-requests.ts'
 import { assertError, createHttpClient, newId } from './http-client.ts'
 import type { HttpRule } from './http-rule.ts'
 

@@ -3,7 +3,14 @@ import { isJsonObject, type Json } from '../../core/json.ts'
 import type { ShownVersions } from '../../core/versions.ts'
 import type { ChatMessage } from '../../views/chat-message.ts'
 import type { UiMessage } from '../../views/ui-message.ts'
-import { converse, openChat, postChat, readChunks, readMessages, userText } from './chat-talk.ts'
+import {
+  converse,
+  openChat,
+  postChat,
+  readChunks,
+  readMessages,
+  userText,
+} from './chat-requests.ts'
 import {
   assertError,
   createHttpClient,

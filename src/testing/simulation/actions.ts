@@ -1,11 +1,15 @@
 import type { ThreadId } from '../../core/ids.ts'
 import type { Cluster } from './cluster.ts'
-import { decide, findWaiting, addToolOutput, randomDecision, resolve } from './decision-actions.ts'
-import { collectFiles, deleteFork, uploadFile } from './file-actions.ts'
-import { giveFeedback, shareThread } from './keep-actions.ts'
-import { type MessageActions, stop } from './message-actions.ts'
+import { addToolOutput, decide, findWaiting, randomDecision, resolve } from './decision-actions.ts'
+import {
+  collectFiles,
+  deleteFork,
+  type MessageActions,
+  stop,
+  uploadFile,
+} from './message-actions.ts'
+import { forkThread, giveFeedback, shareThread, showVersion } from './thread-actions.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
-import { forkThread, showVersion } from './version-actions.ts'
 
 /** One random action of a user, a process or the network; the seed picks it by weight. */
 export function performRandomAction(cluster: Cluster, messageActions: MessageActions): void {

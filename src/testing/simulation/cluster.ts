@@ -8,15 +8,18 @@ import type { Random } from '../random.ts'
 import type { CoverageKind } from './coverage.ts'
 import {
   createFaultInjectingStore,
-  withoutFaults,
   type FaultProfile,
+  withoutFaults,
 } from './fault-injecting-store.ts'
-import { createSimulatedFiles, type SimulatedFiles } from './simulated-files.ts'
-import { createObserver } from './observer.ts'
-import type { Report, Oracle } from './oracle.ts'
+import {
+  createProcess,
+  createSimulatedFiles,
+  type SimulatedFiles,
+  type SimulatedProcess,
+} from './simulated-process.ts'
+import { createObserver, createViewer, type Viewer } from './observer.ts'
+import type { Oracle, Report } from './oracle.ts'
 import type { Scheduler } from './scheduler.ts'
-import { createProcess, type SimulatedProcess } from './simulated-process.ts'
-import { createViewer, type Viewer } from './viewer.ts'
 
 /** The thread and seq that a link must show for as long as it exists. */
 export interface SharedLink {

@@ -274,7 +274,7 @@ const wrapShares = (shares: ShareRecords, call: Call): ShareRecords => ({
 const wrapFiles = (files: FileStore, call: Call): FileStore => ({
   kind: files.kind,
   write: (id, content, about) => call('write bytes', () => files.write(id, content, about), true),
-  read: (id, range) => call('read bytes', () => files.read(id, range)),
+  read: (...args) => call('read bytes', () => files.read(...args)),
   remove: (id) => call('remove bytes', () => files.remove(id), true),
 })
 

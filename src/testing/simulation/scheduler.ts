@@ -38,7 +38,7 @@ export function createScheduler(random: Random): Scheduler {
   const readyAt = (task: Task): number => Math.max(task.at, frozen.get(task.owner) ?? 0)
 
   /** Takes a random one of the tasks that are ready soonest, and advances time to it. */
-  const take = (until: number): Task | undefined => {
+  const removeNext = (until: number): Task | undefined => {
     let ready: number[] = []
     let soonest = Number.POSITIVE_INFINITY
     for (const [index, task] of tasks.entries()) {
@@ -83,7 +83,7 @@ export function createScheduler(random: Random): Scheduler {
       frozen.clear()
     },
     async step(until) {
-      const task = take(until)
+      const task = removeNext(until)
       if (task === undefined) return false
       steps++
       note(`${task.owner}: ${task.label}`)

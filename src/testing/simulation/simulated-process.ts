@@ -14,10 +14,11 @@ import {
   type ScriptPart,
 } from '../scripted-model.ts'
 import type { CoverageKind } from './coverage.ts'
-import { unusedMs } from './simulated-files.ts'
 import type { FaultProfile } from './fault-injecting-store.ts'
 import type { Scheduler } from './scheduler.ts'
 import { createTools, toolNames, toolPolicies, type ToolWatch } from './simulated-tools.ts'
+import type { FileId } from '../../core/file.ts'
+import { memoryFiles } from '../../files/memory-files.ts'
 
 export interface SimulatedProcess {
   readonly name: string
@@ -179,6 +180,31 @@ function withPauses(model: LanguageModel, clock: Clock, random: Random): Languag
         cancel: (reason) => reader.cancel(reason),
       })
       return { ...answer, stream }
+    },
+  }
+}
+
+/** How long the processes keep a file that no message refers to, in virtual milliseconds. */
+export const unusedMs = 2_000
+
+/** The bytes of the files of all processes, with the ids of those that exist. */
+export interface SimulatedFiles extends FileStore {
+  readonly ids: ReadonlySet<FileId>
+}
+
+export function createSimulatedFiles(): SimulatedFiles {
+  const files = memoryFiles()
+  const ids = new Set<FileId>()
+  return {
+    ...files,
+    ids,
+    async write(id, content, about) {
+      await files.write(id, content, about)
+      ids.add(id)
+    },
+    async remove(id) {
+      await files.remove(id)
+      ids.delete(id)
     },
   }
 }

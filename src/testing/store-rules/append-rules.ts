@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { NewEvent } from '../../core/event.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
-import { parseMessageId, parseThreadId } from '../../core/ids.ts'
+import { parseThreadId } from '../../core/ids.ts'
 import type { Append } from '../../store/plan-commit.ts'
 import { commitTogether } from './append-events.ts'
 import { randomLedger } from '../random-ledger.ts'
@@ -11,7 +11,8 @@ import {
   append,
   at,
   createThread,
-  say,
+  message,
+  messageAdded,
   started,
   text,
   thread,
@@ -19,7 +20,6 @@ import {
   turn,
 } from './thread-script.ts'
 
-const message = (number: number) => say(`Message ${number}`, parseMessageId(`message-${number}`))
 const numbers = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
@@ -31,7 +31,7 @@ export const appendRules: readonly StoreRule[] = [
       let store = await open()
       await createThread(store)
       const stopRequested = false
-      assert.deepEqual(await append(store, [say('Hello'), started(), ...text('Hi')]), {
+      assert.deepEqual(await append(store, [messageAdded('Hello'), started(), ...text('Hi')]), {
         kind: 'appended',
         firstSeq: 1,
         seq: 5,
@@ -98,7 +98,7 @@ export const appendRules: readonly StoreRule[] = [
     async check({ open, reopen }) {
       let store = await open()
       await createThread(store)
-      const events: readonly NewEvent[] = [say('Hello'), started(), ...text('Hi')]
+      const events: readonly NewEvent[] = [messageAdded('Hello'), started(), ...text('Hi')]
       for (const [index, event] of events.entries()) {
         const { seq } = await append(store, [event])
         assert.equal((await readPage(store)).seq, seq)

@@ -11,7 +11,7 @@ import {
   createThread,
   ended,
   recorded,
-  say,
+  messageAdded,
   started,
   succeeded,
   text,
@@ -27,7 +27,7 @@ async function writeLongThread(store: Store): Promise<void> {
   for (let index = 0; index < 4; index++) {
     const id = parseMessageId(`turn-${index}`)
     const call = parseCallId(`call-${index}`)
-    await append(store, [say(long, parseMessageId(`user-${index}`))])
+    await append(store, [messageAdded(long, parseMessageId(`user-${index}`))])
     await append(store, [started(id), recorded(call, { turnId: id }), begun(call, id)])
     await append(store, [succeeded(long, call, id), ...text(long, id)])
     // The last one stays open: its events are in another table.
@@ -44,7 +44,7 @@ const part = 'b'.repeat(Math.ceil(largestTurnBytes / (count - 1)))
 /** One turn that is larger than a bounded read allows, although each of its results is smaller. */
 async function writeLargeTurn(store: Store): Promise<void> {
   await createThread(store)
-  await append(store, [say('hi')])
+  await append(store, [messageAdded('hi')])
   await append(store, [
     started(largeTurn),
     ...callIds.flatMap((id) => [recorded(id, { turnId: largeTurn }), begun(id, largeTurn)]),

@@ -20,13 +20,14 @@ import {
   at,
   createThread,
   ended,
-  say,
+  messageAdded,
   started,
   text,
   thread,
   turn,
   turnWithCalls,
 } from './thread-script.ts'
+import { numberEvents } from '../../core/event.ts'
 
 /** Seqs at which a reader may resume, and how many rows it reads at a time; row by row near the end. */
 function resumePoints(seed: number, seq: Seq): readonly (readonly [after: Seq, limit: number])[] {
@@ -82,10 +83,9 @@ export const changeRules: readonly StoreRule[] = [
         const events = await readChanges(store, written)
         written += part.length
         const over = endedTurns(part)
-        const open = part.flatMap((event, index) => {
-          const seq = written - part.length + index + 1
+        const open = numberEvents(part, written - part.length + 1).flatMap((event) => {
           const isOpen = !('turnId' in event) || !over.has(event.turnId)
-          return isOpen ? [{ kind: 'event', seq, event: { ...event, seq } }] : []
+          return isOpen ? [{ kind: 'event', seq: event.seq, event }] : []
         })
         assert.deepEqual(
           events.changes.flatMap(({ commit, ...change }) =>
@@ -134,7 +134,7 @@ export const changeRules: readonly StoreRule[] = [
       const store = await open()
       await createThread(store)
       const many = parseMessageId('many')
-      await append(store, [say('Hello'), ...turnWithCalls(5, many)])
+      await append(store, [messageAdded('Hello'), ...turnWithCalls(5, many)])
       const end = (await readPage(store)).seq
       await append(store, [started(), ...text('Hi')])
       const first = await readChanges(store, 0, 2)
@@ -154,7 +154,7 @@ export const changeRules: readonly StoreRule[] = [
       const store = await open()
       await createThread(store)
       const retired = { type: 'messages-retired', messageIds: [turn], at } as const
-      const events = [say('Hello'), started(), ...text('Hi'), retired, ended()]
+      const events = [messageAdded('Hello'), started(), ...text('Hi'), retired, ended()]
       await append(store, events.slice(0, -2))
       await append(store, [retired])
       await append(store, [ended()])

@@ -10,7 +10,7 @@ import {
   at,
   createThread,
   ended,
-  say,
+  messageAdded,
   started,
   succeeded,
   recorded,
@@ -35,7 +35,7 @@ async function readTurn(store: Store): Promise<Turn> {
 }
 
 const answered = [
-  say('hello'),
+  messageAdded('hello'),
   started(),
   ...text('hi'),
   recorded(),
@@ -80,7 +80,7 @@ export const feedbackRules: readonly StoreRule[] = [
       const store = await open()
       await createThread(store)
       await append(store, [
-        ...[say('hello'), started(), recorded(), begun()],
+        ...[messageAdded('hello'), started(), recorded(), begun()],
         turnEvent({ type: 'turn-paused', waitingFor: 'client' }),
       ])
       const waiting = await readTurn(store)
@@ -119,7 +119,7 @@ export const feedbackRules: readonly StoreRule[] = [
     async check({ open }) {
       const store = await open()
       await createThread(store)
-      await append(store, [say('hello'), started()])
+      await append(store, [messageAdded('hello'), started()])
       const running = await tryAppend(store, [given('ana', 'up')], {
         turns: [await readTurn(store)],
       })

@@ -302,4 +302,25 @@ export const fileRules: readonly StoreRule[] = [
         assert.deepEqual((await files.claimUnused(much)).toSorted(), [edited.id, withdrawn.id])
       }),
   },
+  {
+    id: 'FL2',
+    claim: 'keeps a file of a withdrawn input if the thread was recorded to refer to it since',
+    check: ({ open }) =>
+      withFiles(open, async (files, store) => {
+        const file = fileOf('1')
+        await add(files, file)
+        await createThread(store)
+        const { parts } = naming('q', file.id)
+        const queueOf = async () => (await store.readThread(parseThreadId('thread')))?.queue ?? []
+        const input = { id: 'q', mode: 'queue', parts } as const
+        await append(store, [{ type: 'input-queued', input, at }], { queue: await queueOf() })
+        await files.name(parseThreadId('thread'), [file.id, file.id])
+        await append(store, [{ type: 'input-withdrawn', messageId: 'q', at }], {
+          queue: await queueOf(),
+        })
+        assert.deepEqual(await queueOf(), [])
+        const much = { before: Number.MAX_SAFE_INTEGER, limit: 10 }
+        assert.deepEqual(await files.claimUnused(much), [])
+      }),
+  },
 ]

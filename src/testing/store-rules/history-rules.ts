@@ -16,7 +16,7 @@ import {
   createThread,
   ended,
   recorded,
-  say,
+  messageAdded,
   succeeded,
   started,
   text,
@@ -39,6 +39,8 @@ async function readPlaces(store: Store): Promise<readonly ThreadPlace[]> {
 async function isOther(store: Store, place: ThreadPlace): Promise<boolean> {
   const found = await store.readPlace?.(thread, place.seq)
   assert.ok(found != null, 'a place of a thread that is there')
+  // Optional: a store of an older version has none.
+  assert.equal(found.ownerId ?? ana, ana)
   return isOtherHistory(place, found)
 }
 
@@ -83,7 +85,7 @@ export const historyRules: readonly StoreRule[] = [
       if (first.readPlace === undefined) return
       await createThread(first)
       const begin = await readPlaces(first)
-      await append(first, [say('Hi'), started()])
+      await append(first, [messageAdded('Hi'), started()])
       for (const event of [...text('One'), ...text('Two')]) await append(first, [event])
       await appendWithoutSubject(first)
       const running = await readPlaces(first)
@@ -93,7 +95,7 @@ export const historyRules: readonly StoreRule[] = [
         all([...begin, ...running], false),
       )
       await append(store, [ended()])
-      await append(store, [say('And?', second)])
+      await append(store, [messageAdded('And?', second)])
       await appendWithoutSubject(store)
       const places = [...begin, ...running, ...(await readPlaces(store))]
       assert.deepEqual(await areOther(store, places), all(places, false))
@@ -108,16 +110,16 @@ export const historyRules: readonly StoreRule[] = [
       if (store.readPlace === undefined) return
       await createThread(store)
       const empty = await readPlaces(store)
-      await append(store, [say('Hi'), started(), ...text('One'), ended()])
+      await append(store, [messageAdded('Hi'), started(), ...text('One'), ended()])
       const places = [...empty, ...(await readPlaces(store))]
       await store.deleteThread(thread)
       await createThread(store)
       assert.deepEqual(await areOther(store, places), all(places, true))
-      await append(store, [say('Hi'), started(), ...text('One'), ended()])
+      await append(store, [messageAdded('Hi'), started(), ...text('One'), ended()])
       await append(store, [
-        say('And?', second),
-        say('More?', third),
-        say('Still more?', parseMessageId('fourth')),
+        messageAdded('And?', second),
+        messageAdded('More?', third),
+        messageAdded('Still more?', parseMessageId('fourth')),
       ])
       assert.deepEqual(await areOther(store, places), all(places, true))
     },
@@ -130,7 +132,7 @@ export const historyRules: readonly StoreRule[] = [
       if (store.readPlace === undefined) return
       await createThread(store)
       const read = async () => {
-        await append(store, [say('Hi'), started(), recorded()])
+        await append(store, [messageAdded('Hi'), started(), recorded()])
         const incarnation = (await store.findTurn(turn))?.incarnation
         assert.ok(incarnation !== undefined)
         const others = [
@@ -157,7 +159,7 @@ export const historyRules: readonly StoreRule[] = [
       const store = await open()
       if (store.readPlace === undefined) return
       await createThread(store)
-      await append(store, [say('Hi'), started()])
+      await append(store, [messageAdded('Hi'), started()])
       for (const event of text('One')) await append(store, [event])
       // Of an event about another message or turn, or about none.
       const lost = (places: readonly ThreadPlace[]) =>
@@ -170,7 +172,7 @@ export const historyRules: readonly StoreRule[] = [
       assert.ok(beyond !== undefined)
       assert.equal(await isOther(store, { ...beyond, seq: 1_000 }), true)
       await append(store, [ended()])
-      await append(store, [say('And?', second)])
+      await append(store, [messageAdded('And?', second)])
       const later = [...running, ...(await readPlaces(store))]
       assert.deepEqual(await areOther(store, lost(later)), all(lost(later), true))
       // Unknown fields are not compared: places of an older version, and bare seqs.
@@ -186,7 +188,7 @@ export const historyRules: readonly StoreRule[] = [
       if (store.readPlace === undefined) return
       const make = async () => {
         await createThread(store)
-        await append(store, [say('Hi'), started(), recorded()])
+        await append(store, [messageAdded('Hi'), started(), recorded()])
         return (await store.findTurn(turn))?.incarnation
       }
       const gone = await make()
@@ -201,8 +203,8 @@ export const historyRules: readonly StoreRule[] = [
       const planned: readonly (readonly [readonly NewEvent[], Partial<Append>])[] = [
         [text('One'), {}],
         [[succeeded(1)], {}],
-        [[say('And?', second), started(third)], { lease }],
-        [[say('And?', second)], { create }],
+        [[messageAdded('And?', second), started(third)], { lease }],
+        [[messageAdded('And?', second)], { create }],
         [[succeeded(1), ended()], {}],
         [[{ type: 'thread-renamed', title: 'Gone', at }], {}],
         [[], { lease }],
@@ -242,7 +244,10 @@ export const historyRules: readonly StoreRule[] = [
       // Nor is a thread created for a writer that has read one.
       await store.deleteThread(thread)
       const late = { create, expectedSeq: 0, incarnation }
-      assert.deepEqual(await tryAppend(store, [say('Late')], late), { kind: 'stale', seq: 0 })
+      assert.deepEqual(await tryAppend(store, [messageAdded('Late')], late), {
+        kind: 'stale',
+        seq: 0,
+      })
       assert.equal(await store.readThread(thread), null)
     },
   },

@@ -11,7 +11,7 @@ import {
   ben,
   createThread,
   ended,
-  say,
+  messageAdded,
   started,
   text,
   thread,
@@ -106,11 +106,11 @@ export const keepRules: readonly StoreRule[] = [
       await append(store, [ended()])
       store = await reopen(store)
       assert.deepEqual(await flags(), [true, true])
-      await append(store, [say('Hello')])
+      await append(store, [messageAdded('Hello')])
       assert.deepEqual(await flags(), [true, false])
       // In one commit the last event counts, as in two.
       const rest = [
-        say('Again', parseMessageId('again')),
+        messageAdded('Again', parseMessageId('again')),
         { type: 'thread-flagged', archived: true, at } as const,
       ]
       await append(store, rest)
@@ -126,7 +126,7 @@ export const keepRules: readonly StoreRule[] = [
     claim: 'returns who set a title: nobody, a model, or a person',
     async check({ open, reopen }) {
       let store = await open()
-      const giver = async (id = thread) => {
+      const readTitle = async (id = thread) => {
         store = await reopen(store)
         const found = await store.readThread(id)
         const { threads } = await store.listThreads({ ownerId: ana, limit: 9, before: null })
@@ -135,8 +135,8 @@ export const keepRules: readonly StoreRule[] = [
       }
       const title = 'Hello, “you” \u00e4'
       const create = { ownerId: ana, title, isPlaceholder: true, at } as const
-      await append(store, [say('Hello')], { create })
-      assert.deepEqual(await giver(), [title, null])
+      await append(store, [messageAdded('Hello')], { create })
+      assert.deepEqual(await readTitle(), [title, null])
       const rename = (name: string, by?: 'model'): NewThreadEvent => ({
         type: 'thread-renamed',
         title: name,
@@ -144,21 +144,21 @@ export const keepRules: readonly StoreRule[] = [
         ...(by === undefined ? {} : { by, usage: { totalTokens: 7 } }),
       })
       await append(store, [rename('A greeting', 'model')])
-      assert.deepEqual(await giver(), ['A greeting', 'model'])
+      assert.deepEqual(await readTitle(), ['A greeting', 'model'])
       // The same title set by a person is a person's.
       await append(store, [rename('A greeting')])
-      assert.deepEqual(await giver(), ['A greeting', 'person'])
+      assert.deepEqual(await readTitle(), ['A greeting', 'person'])
       await append(store, [rename('')])
-      assert.deepEqual(await giver(), ['', null])
+      assert.deepEqual(await readTitle(), ['', null])
 
       const named = parseThreadId('named')
       await store.createThread({ id: named, ownerId: ana, title: 'Mine', at })
-      assert.deepEqual(await giver(named), ['Mine', 'person'])
+      assert.deepEqual(await readTitle(named), ['Mine', 'person'])
       const unnamed = parseThreadId('unnamed')
       const placed = { id: unnamed, ownerId: ana, title: 'Words', isPlaceholder: true, at } as const
       const made = await store.createThread(placed)
       assert.equal(made.kind === 'created' && made.thread.titledBy, null)
-      assert.deepEqual(await giver(unnamed), ['Words', null])
+      assert.deepEqual(await readTitle(unnamed), ['Words', null])
     },
   },
 ]

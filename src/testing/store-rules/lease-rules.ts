@@ -7,7 +7,7 @@ import {
   append,
   createThread,
   ended,
-  say,
+  messageAdded,
   started,
   text,
   thread,
@@ -41,7 +41,7 @@ export const leaseRules: readonly StoreRule[] = [
       const store = await reopen(first)
       const leased = { kind: 'leased', holder: 'one', turnId: turn, fence }
       for (const holder of ['two', 'one']) {
-        const events = [say('Hello')]
+        const events = [messageAdded('Hello')]
         assert.deepEqual(await tryAppend(store, events, { lease: acquire(holder) }), leased)
       }
       assert.equal((await readPage(store)).seq, 1)

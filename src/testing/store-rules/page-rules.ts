@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { parseMessageId } from '../../core/ids.ts'
-import { callsOf, isTurn, type Message } from '../../core/message.ts'
+import { callsOf, isTurn } from '../../core/message.ts'
 import { randomLedger } from '../random-ledger.ts'
 import { foldEvents, newestFirst, readAllPages, readPage, writeLedger } from './read-thread.ts'
 import type { StoreRule } from './store-rule.ts'
@@ -9,19 +9,18 @@ import {
   append,
   createThread,
   ended,
-  turnEvent,
+  idsOf,
+  message,
+  messageAdded,
   recorded,
-  say,
   started,
   succeeded,
   text,
   turn,
+  turnEvent,
   turnWithCalls,
   user,
 } from './thread-script.ts'
-
-const message = (number: number) => say(`Message ${number}`, parseMessageId(`message-${number}`))
-const idsOf = (messages: readonly Message[]) => messages.map((one) => one.id)
 
 export const pageRules: readonly StoreRule[] = [
   {
@@ -60,12 +59,12 @@ export const pageRules: readonly StoreRule[] = [
         ...turnWithCalls(300, many),
       ]
       await append(first, events)
-      const unsealed = await readAllPages(first, 1)
+      const beforeSnapshot = await readAllPages(first, 1)
       await append(first, [message(3)])
       const store = await reopen(first)
       for (const limit of [1, 2, 3, 4, 5, 200]) {
         const messages = await readAllPages(store, limit)
-        assert.deepEqual(messages.slice(1), unsealed)
+        assert.deepEqual(messages.slice(1), beforeSnapshot)
         assert.deepEqual(
           messages.map((one) => (isTurn(one) ? [...callsOf(one)].length : one.id)),
           ['message-3', 300, 'message-2', 30, 'message-1'],
@@ -148,7 +147,7 @@ export const pageRules: readonly StoreRule[] = [
         const page = await readPage(store, { live: 'exclude', limit })
         return [idsOf(page.messages), page.hasMore, page.live]
       }
-      await append(store, [message(1), say('Hello'), started()])
+      await append(store, [message(1), messageAdded('Hello'), started()])
       assert.deepEqual(await read(2), [[user, 'message-1'], false, turn])
       assert.deepEqual(await read(1), [[user], true, turn])
       assert.equal((await readPage(store)).live, null)

@@ -12,7 +12,7 @@ import {
   at,
   createThread,
   ended,
-  say,
+  messageAdded,
   started,
   text,
   thread,
@@ -68,11 +68,11 @@ export const queueRules: readonly StoreRule[] = [
       await createThread(opened)
       const joins = (id: MessageId, turnId: MessageId) =>
         turnEvent({ type: 'input-joined', messageId: id, parts: [] }, turnId)
-      await append(opened, [say('Hi'), started()])
+      await append(opened, [messageAdded('Hi'), started()])
       await append(opened, [queued(first, 'steer'), queued(second)])
       await append(opened, [joins(first, turn), ended()])
       await append(opened, [{ type: 'input-withdrawn', messageId: second, at }])
-      const end = await append(opened, [say('Ho', next)])
+      const end = await append(opened, [messageAdded('Ho', next)])
       const store = await reopen(opened)
       const find = (id: MessageId) => store.findInput?.(thread, id)
       assert.deepEqual(await find(first), { turnId: turn })
@@ -98,7 +98,7 @@ export const queueRules: readonly StoreRule[] = [
       const opened = await open()
       await createThread(opened)
       assert.deepEqual(await readQueue(opened), [])
-      await append(opened, [say('Hi'), started()])
+      await append(opened, [messageAdded('Hi'), started()])
       await append(opened, [queued(first), queued(second)])
       await append(opened, [queued(third)])
       const store = await reopen(opened)
@@ -133,9 +133,11 @@ export const queueRules: readonly StoreRule[] = [
     async check({ open, reopen }) {
       const store = await open()
       await createThread(store)
-      const { fence = -1 } = await append(store, [say('Hi'), started()], { lease: acquire(turn) })
+      const { fence = -1 } = await append(store, [messageAdded('Hi'), started()], {
+        lease: acquire(turn),
+      })
       await append(store, [queued(first), queued(second)])
-      const end = [ended(), say('text of first', first), started(next)]
+      const end = [ended(), messageAdded('text of first', first), started(next)]
       const refused = await tryAppend(store, end, { lease: acquire(next) })
       assert.equal(refused.kind, 'leased')
       assert.deepEqual(await readQueue(store), [first, second])
@@ -153,7 +155,11 @@ export const queueRules: readonly StoreRule[] = [
     async check({ open, reopen }) {
       const opened = await open()
       await createThread(opened)
-      await append(opened, [say('Hi'), started(), turnEvent({ type: 'step-started', step: 0 })])
+      await append(opened, [
+        messageAdded('Hi'),
+        started(),
+        turnEvent({ type: 'step-started', step: 0 }),
+      ])
       await append(opened, [queued(first, 'steer'), queued(second)])
       const parts = [{ type: 'text', text: 'text of first' }] as const
       await append(opened, [
@@ -177,13 +183,13 @@ export const queueRules: readonly StoreRule[] = [
     async check({ open }) {
       const store = await open()
       await createThread(store)
-      await append(store, [say('Hi'), started()])
+      await append(store, [messageAdded('Hi'), started()])
       const { seq: expectedSeq } = await append(store, [queued(first)])
       const queue = (await store.readThread(thread))?.queue ?? []
       const claim = { threadId: thread, expectedSeq, queue }
       const results = await commitTogether(store, [
         { ...claim, events: [{ type: 'input-withdrawn', messageId: first, at }] },
-        { ...claim, events: [ended(), say('text of first', first), started(next)] },
+        { ...claim, events: [ended(), messageAdded('text of first', first), started(next)] },
       ])
       assert.deepEqual(results.map(({ kind }) => kind).toSorted(), ['appended', 'stale'])
       assert.deepEqual(await readQueue(store), [])
@@ -207,7 +213,7 @@ export const queueRules: readonly StoreRule[] = [
     async check({ open }) {
       const store = await open()
       await createThread(store)
-      await append(store, [say('Hi'), started(), ...text('Hello'), ended(), queued(first)])
+      await append(store, [messageAdded('Hi'), started(), ...text('Hello'), ended(), queued(first)])
       const retired = { type: 'messages-retired', messageIds: [turn], from: 2, at } as const
       const { seq: expectedSeq = 0 } = (await store.readThread(thread)) ?? {}
       const rewrite = { threadId: thread, expectedSeq, from: 2, appends: [[retired]] }

@@ -6,7 +6,7 @@ import { earlierVersions, type MessageVersion, versionsOf } from '../../core/ver
 import type { Store } from '../../store/store.ts'
 import { createRandom } from '../random.ts'
 import { readPage } from './read-thread.ts'
-import { append, at, ended, say, started, text, thread } from './thread-script.ts'
+import { append, at, ended, messageAdded, started, text, thread } from './thread-script.ts'
 
 /** What is shown, oldest first. */
 export async function readShown(store: Store): Promise<readonly Message[]> {
@@ -34,7 +34,7 @@ export async function replace(store: Store, target: MessageId, id: MessageId, wo
   const versionOf = earlierVersions(old)
   const gone = hide(shown.slice(from), shown[from - 1]?.seq ?? 0)
   if (old.role !== 'assistant') {
-    await append(store, [...gone, { ...say(words, id), versionOf } as NewEvent])
+    await append(store, [...gone, { ...messageAdded(words, id), versionOf } as NewEvent])
     return
   }
   const begun = { ...started(id), versionOf } as NewEvent
@@ -50,7 +50,7 @@ export async function show(store: Store, target: string) {
   await append(store, [...hide(path.hide, path.after), shown])
 }
 
-/** What a message says. */
+/** The text of a message. */
 export const textOf = (message: Message): string =>
   message.role === 'assistant'
     ? message.steps
@@ -70,7 +70,7 @@ interface Node {
 
 /** A thread that grows by messages, edits, new answers and switches, the same ones for the same seed. */
 export interface RandomTree {
-  /** Does one of them, and sees that the store then shows what an independent walk says. */
+  /** Does one of them, and asserts that the store then shows what an independent walk of the tree returns. */
   grow(): Promise<void>
   /** Shows another version, if there is one. */
   switch(): Promise<void>
@@ -104,7 +104,10 @@ export function createRandomTree(store: Store, seed: number): RandomTree {
     const shown = path()
     const isTurn = shown.length % 2 === 1
     const { id, words } = add(shown.at(-1) ?? root, newId(isTurn))
-    await append(store, isTurn ? [started(id), ...text(words, id), ended(id)] : [say(words, id)])
+    await append(
+      store,
+      isTurn ? [started(id), ...text(words, id), ended(id)] : [messageAdded(words, id)],
+    )
   }
   const replaceOne = async () => {
     const old = random.pick(path())

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { foldThread, type ThreadView } from '../../core/fold-thread.ts'
-import { isTurnEvent, type NewEvent } from '../../core/event.ts'
+import { isTurnEvent, type NewEvent, numberEvents } from '../../core/event.ts'
 import type { MessageId, Seq, ThreadId } from '../../core/ids.ts'
 import type { Message } from '../../core/message.ts'
 import type { Changes, Page, PageQuery, Store, StoredChange } from '../../store/store.ts'
@@ -76,10 +76,7 @@ export function foldEvents(events: readonly NewEvent[]): ThreadView {
   const plain = JSON.parse(JSON.stringify(events)) as readonly NewEvent[]
   return foldThread(
     nothing,
-    plain.map((event, index) => {
-      const seq = index + 1
-      return { kind: 'event', seq, event: { ...event, seq } }
-    }),
+    numberEvents(plain, 1).map((event) => ({ kind: 'event', seq: event.seq, event })),
   )
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { foldThread } from '../../core/fold-thread.ts'
 import { parseMessageId } from '../../core/ids.ts'
-import { isTurn, type Message } from '../../core/message.ts'
+import { isTurn } from '../../core/message.ts'
 import { newestFirst, nothing, readAllPages, readChanges, readPage } from './read-thread.ts'
 import type { StoreRule } from './store-rule.ts'
 import {
@@ -9,7 +9,9 @@ import {
   at,
   createThread,
   ended,
-  say,
+  idsOf,
+  message,
+  messageAdded,
   started,
   text,
   thread,
@@ -17,9 +19,6 @@ import {
   turn,
   user,
 } from './thread-script.ts'
-
-const message = (number: number) => say(`Message ${number}`, parseMessageId(`message-${number}`))
-const idsOf = (messages: readonly Message[]) => messages.map((one) => one.id)
 
 export const retireRules: readonly StoreRule[] = [
   {
@@ -55,13 +54,13 @@ export const retireRules: readonly StoreRule[] = [
       await createThread(first)
       const edit = (words: string) => [
         { type: 'messages-retired', messageIds: [user], at } as const,
-        say(words),
+        messageAdded(words),
       ]
-      await append(first, [say('One'), message(1)])
+      await append(first, [messageAdded('One'), message(1)])
       await append(first, edit('Two'))
       await append(first, edit('Three'))
       const exists = { kind: 'illegal', subject: 'message', id: user, state: 'exists' }
-      assert.deepEqual(await tryAppend(first, [say('Four')]), exists)
+      assert.deepEqual(await tryAppend(first, [messageAdded('Four')]), exists)
       const store = await reopen(first)
       const { messages } = await readPage(store)
       assert.deepEqual(idsOf(messages), [user, 'message-1'])

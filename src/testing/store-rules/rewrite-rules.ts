@@ -10,7 +10,7 @@ import {
   at,
   createThread,
   ended,
-  say,
+  messageAdded,
   started,
   text,
   thread,
@@ -53,7 +53,7 @@ export const rewriteRules: readonly StoreRule[] = [
       let store = await open()
       if (store.rewriteThread === undefined) return
       await createThread(store)
-      await append(store, [say('One', first)])
+      await append(store, [messageAdded('One', first)])
       await append(store, callTurn('interrupted'))
       const { seq, changes } = await readChanges(store, 0)
       const follower = foldThread({ seq: 0, messages: [] }, changes)
@@ -61,7 +61,7 @@ export const rewriteRules: readonly StoreRule[] = [
       const rewrite = {
         threadId: thread,
         from: 2,
-        appends: [[retired, say('Two', second)], callTurn('succeeded')],
+        appends: [[retired, messageAdded('Two', second)], callTurn('succeeded')],
       }
       assert.equal(await store.rewriteThread({ ...rewrite, expectedSeq: seq - 1 }), 'stale')
       const other = { ...rewrite, expectedSeq: seq, incarnation: 'another' }
@@ -91,10 +91,10 @@ export const rewriteRules: readonly StoreRule[] = [
       const store = await open()
       if (store.rewriteThread === undefined) return
       await createThread(store)
-      await append(store, [say('One', first), started(), ...text('Hi'), ended()])
+      await append(store, [messageAdded('One', first), started(), ...text('Hi'), ended()])
       const { seq } = await readChanges(store, 0)
       const retired = { type: 'messages-retired', messageIds: [turn], from: 2, at } as const
-      const appends = [[retired, say('Again', first)]]
+      const appends = [[retired, messageAdded('Again', first)]]
       const rewrite = { threadId: thread, expectedSeq: seq, from: 2, appends }
       await assert.rejects(store.rewriteThread(rewrite), { code: 'bad-event' })
       assert.deepEqual(

@@ -4,7 +4,7 @@ import type { ShareId } from '../../core/share.ts'
 import type { ShareRecords, SharedText } from '../../store/share-records.ts'
 import type { Store } from '../../store/store.ts'
 import type { StoreRule } from './store-rule.ts'
-import { ana, append, at, createThread, say, thread } from './thread-script.ts'
+import { ana, append, at, createThread, messageAdded, thread } from './thread-script.ts'
 
 const idOf = (letter: string): ShareId => `shr_${letter.repeat(32)}`
 const begin = { threadId: thread, at, most: 3, unfinishedBefore: at - 1_000 }
@@ -45,7 +45,7 @@ export const shareRules: readonly StoreRule[] = [
     check: ({ open }) =>
       withShares(open, async (shares, store) => {
         await createThread(store)
-        await append(store, [say('hello')])
+        await append(store, [messageAdded('hello')])
         const id = idOf('a')
         assert.equal(await shares.begin({ ...begin, id }), 'begun')
         await shares.add(id, textsOf(1))

@@ -19,7 +19,7 @@ import {
   turnEvent,
   recorded,
   resumed,
-  say,
+  messageAdded,
   settled,
   started,
   succeeded,
@@ -64,7 +64,7 @@ export const snapshotRules: readonly StoreRule[] = [
       const at = 1
       const retry = { kind: 'retry', by: 'ana', at } as const
       const rounds = [
-        [say('Hello'), started(), ...text('One'), recorded(), begun(), unknown, ended()],
+        [messageAdded('Hello'), started(), ...text('One'), recorded(), begun(), unknown, ended()],
         [resumed(), turnEvent({ type: 'call-resolved', callId: call, resolution: retry })],
         [begun(), succeeded('at last'), ...text('Two')],
         [ended()],

@@ -17,7 +17,7 @@ import {
   turnEvent,
   recorded,
   resumed,
-  say,
+  messageAdded,
   started,
   succeeded,
   text,
@@ -82,11 +82,18 @@ export const threadRules: readonly StoreRule[] = [
     async check({ open, reopen }) {
       const store = await open()
       const create = { ownerId: ana, title: 'Täglich 😀', at }
-      assert.equal((await tryAppend(store, [say('no')], { create, expectedSeq: 1 })).kind, 'stale')
+      assert.equal(
+        (await tryAppend(store, [messageAdded('no')], { create, expectedSeq: 1 })).kind,
+        'stale',
+      )
       assert.equal((await tryAppend(store, [ended()], { create })).kind, 'illegal')
       assert.equal(await store.readThread(thread), null)
       const lease = { kind: 'acquire', holder: 'a', ttlMs: 60_000, turnId: turn } as const
-      const first = await append(store, [say('hi'), started()], { create, lease, expectedSeq: 0 })
+      const first = await append(store, [messageAdded('hi'), started()], {
+        create,
+        lease,
+        expectedSeq: 0,
+      })
       assert.deepEqual([first.firstSeq, first.seq], [1, 2])
       assert.ok((first.fence ?? 0) > 0)
       const made = await store.readThread(thread)
@@ -121,10 +128,10 @@ export const threadRules: readonly StoreRule[] = [
       const store = await open()
       await createThread(store)
       const other = { ownerId: ana, title: 'Another', at: at + 1 }
-      assert.equal((await append(store, [say('hi')], { create: other })).seq, 1)
+      assert.equal((await append(store, [messageAdded('hi')], { create: other })).seq, 1)
       assert.equal((await store.readThread(thread))?.title, '')
       const taken = { create: { ...other, ownerId: ben } }
-      const second = say('mine', parseMessageId('second'))
+      const second = messageAdded('mine', parseMessageId('second'))
       assert.equal((await tryAppend(store, [second], taken)).kind, 'no-thread')
       // Another owner does not learn that the thread has changed, either.
       const late = { ...taken, expectedSeq: 0 }
@@ -137,8 +144,8 @@ export const threadRules: readonly StoreRule[] = [
       // Two in one group: the first creates it, the second finds it.
       const [a, b] = ['group-1', 'group-2'].map(parseThreadId) as [ThreadId, ThreadId]
       const results = await commitTogether(store, [
-        { threadId: a, events: [say('1')], create: other, expectedSeq: 0 },
-        { threadId: b, events: [say('2')], create: taken.create, expectedSeq: 0 },
+        { threadId: a, events: [messageAdded('1')], create: other, expectedSeq: 0 },
+        { threadId: b, events: [messageAdded('2')], create: taken.create, expectedSeq: 0 },
         { threadId: a, events: [second], create: other, expectedSeq: 1 },
         { threadId: b, events: [second], create: other, expectedSeq: 1 },
       ])
@@ -174,7 +181,7 @@ export const threadRules: readonly StoreRule[] = [
       const other = parseThreadId('other')
       await store.createThread({ id: other, ownerId: ben, title: '', at })
       for (const index of [2, 5]) {
-        await append(store, [say('Hello')], { threadId: numbered(index) })
+        await append(store, [messageAdded('Hello')], { threadId: numbered(index) })
       }
       const expected = [5, 2, 6, 4, 3, 1, 0].map(numbered)
       for (let limit = 1; limit <= ids.length + 1; limit++) {
@@ -193,8 +200,8 @@ export const threadRules: readonly StoreRule[] = [
       const store = await open()
       for (const id of ids) await createThread(store, id)
       const first = await store.listThreads({ ownerId: ana, limit: 3, before: null })
-      await append(store, [say('Hello')], { threadId: numbered(0) })
-      await append(store, [say('Hello')], { threadId: numbered(6) })
+      await append(store, [messageAdded('Hello')], { threadId: numbered(0) })
+      await append(store, [messageAdded('Hello')], { threadId: numbered(6) })
       const before = first.threads.at(-1)?.activity ?? null
       const second = await store.listThreads({ ownerId: ana, limit: 3, before })
       assert.deepEqual(
@@ -219,7 +226,7 @@ export const threadRules: readonly StoreRule[] = [
         if (when !== null) assert.equal(now?.updatedAt, when)
         last = now?.activity ?? 0
       }
-      await moves([say('Hello')], at)
+      await moves([messageAdded('Hello')], at)
       await moves([started()], at - 1000)
       await moves(text('Hi'), null)
       await moves([recorded(), turnEvent({ type: 'call-started', callId: call })], null)
@@ -236,7 +243,7 @@ export const threadRules: readonly StoreRule[] = [
       const store = await open()
       await createThread(store)
       const event = { type: 'thread-renamed', title: 'Greetings', at } as const
-      await append(store, [say('Hello'), event])
+      await append(store, [messageAdded('Hello'), event])
       const { changes } = await readChanges(store, 1)
       assert.deepEqual(changes, [{ kind: 'event', seq: 2, commit: 2, event: { ...event, seq: 2 } }])
       assert.equal((await (await reopen(store)).readThread(thread))?.title, 'Greetings')
@@ -250,7 +257,7 @@ export const threadRules: readonly StoreRule[] = [
       const metadata = { 'täg "1"': ['a', { b: null }], __proto: 'x', n: 1.5 }
       const made = await store.createThread({ id: thread, ownerId: ana, title: '', metadata, at })
       assert.deepEqual(made.kind === 'created' && made.thread.metadata, metadata)
-      await append(store, [say('Hello')])
+      await append(store, [messageAdded('Hello')])
       const before = await store.readThread(thread)
       const set = (from: JsonObject, to: JsonObject) =>
         store.setThreadMetadata({ threadId: thread, from, to })
@@ -280,10 +287,10 @@ export const threadRules: readonly StoreRule[] = [
       let store = await open()
       const other = await createThread(store, parseThreadId('other'))
       await createThread(store)
-      const events = [say('Hello'), started(), recorded(), succeeded('a'), ended()]
+      const events = [messageAdded('Hello'), started(), recorded(), succeeded('a'), ended()]
       await append(store, events)
       await append(store, [started(parseMessageId('second'))])
-      await append(store, [say('Hello')], { threadId: other })
+      await append(store, [messageAdded('Hello')], { threadId: other })
       assert.deepEqual(await store.deleteThread(thread), { messages: 3 })
       assert.equal(await store.deleteThread(thread), null)
 

@@ -14,6 +14,7 @@ import type { Json } from '../../core/json.ts'
 import type { Append } from '../../store/plan-commit.ts'
 import type { AppendResult, Store } from '../../store/store.ts'
 import { appendEvents } from './append-events.ts'
+import type { Message } from '../../core/message.ts'
 
 /** All events of a rule share one date: nothing may depend on a clock (LG1). */
 export const at = 1_760_000_000_000
@@ -52,7 +53,13 @@ export async function tryAppend(
   return appendEvents(store, { threadId: thread, ...more, events })
 }
 
-export function say(text: string, messageId: MessageId = user): NewEvent {
+/** The nth of many messages, with an id of its own. */
+export const message = (number: number): NewEvent =>
+  messageAdded(`Message ${number}`, parseMessageId(`message-${number}`))
+
+export const idsOf = (messages: readonly Message[]) => messages.map((one) => one.id)
+
+export function messageAdded(text: string, messageId: MessageId = user): NewEvent {
   return { type: 'message-added', messageId, role: 'user', parts: [{ type: 'text', text }], at }
 }
 

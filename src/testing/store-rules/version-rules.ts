@@ -12,15 +12,14 @@ import {
   at,
   createThread,
   ended,
-  say,
+  idsOf,
+  messageAdded,
   started,
   text,
   thread,
   turn,
   user,
 } from './thread-script.ts'
-
-const idsOf = (messages: readonly Message[]) => messages.map((one) => one.id)
 
 const readWords = async (store: Store) => (await readShown(store)).map(textOf)
 
@@ -52,7 +51,7 @@ export const versionRules: readonly StoreRule[] = [
     async check({ open, reopen }) {
       const first = await open()
       await createThread(first)
-      await append(first, [say('Hi'), started(), ...text('One'), ended()])
+      await append(first, [messageAdded('Hi'), started(), ...text('One'), ended()])
       await replace(first, turn, second, 'Two')
       await replace(first, second, third, 'Three')
       const store = await reopen(first)
@@ -78,7 +77,13 @@ export const versionRules: readonly StoreRule[] = [
       const first = await open()
       await createThread(first)
       const later = parseMessageId('later')
-      await append(first, [say('Hi'), started(), ...text('One'), ended(), say('More', later)])
+      await append(first, [
+        messageAdded('Hi'),
+        started(),
+        ...text('One'),
+        ended(),
+        messageAdded('More', later),
+      ])
       await replace(first, turn, second, 'Two')
       await show(first, turn)
       const store = await reopen(first)
@@ -104,7 +109,7 @@ export const versionRules: readonly StoreRule[] = [
     async check({ open, reopen }) {
       const first = await open()
       await createThread(first)
-      await append(first, [say('One')])
+      await append(first, [messageAdded('One')])
       await replace(first, user, user, 'Two')
       await replace(first, user, user, 'Three')
       const [{ versions = [] } = {}] = await readShown(first)
@@ -128,7 +133,13 @@ export const versionRules: readonly StoreRule[] = [
       const store = await open()
       await createThread(store)
       const late = parseMessageId('late')
-      await append(store, [say('Hi'), started(), ...text('One'), ended(), say('Late', late)])
+      await append(store, [
+        messageAdded('Hi'),
+        started(),
+        ...text('One'),
+        ended(),
+        messageAdded('Late', late),
+      ])
       await append(store, [{ type: 'messages-retired', messageIds: [late], at }])
       await replace(store, turn, second, 'Two')
       assert.equal(await store.readPath(thread, late), null)
@@ -152,7 +163,7 @@ export const versionRules: readonly StoreRule[] = [
       ]) {
         const first = await open()
         await createThread(first)
-        await append(first, [say('Hi'), started(), ...text('One'), ended()])
+        await append(first, [messageAdded('Hi'), started(), ...text('One'), ended()])
         await replace(first, turn, second, 'Two')
         const before = await readShown(first)
         for (const id of ids) {

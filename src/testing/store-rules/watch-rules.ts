@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
-import { parseMessageId, parseThreadId } from '../../core/ids.ts'
+import { parseThreadId } from '../../core/ids.ts'
 import { readChanges } from './read-thread.ts'
 import { commitTogether } from './append-events.ts'
 import type { StoreRule } from './store-rule.ts'
-import { append, createThread, say, thread } from './thread-script.ts'
+import { append, createThread, message, thread } from './thread-script.ts'
 import { watchStore } from './watch-store.ts'
-
-const message = (number: number) => say(`Message ${number}`, parseMessageId(`message-${number}`))
 
 export const watchRules: readonly StoreRule[] = [
   {

@@ -24,7 +24,7 @@ export function DecisionNote({ call }: { readonly call: Call }): ReactNode {
 
 const never = () => () => undefined
 
-/** The reader; null until the server has told, and on a page without a client. */
+/** The id of the reader; null until the server has sent it, and on a page without a client. */
 function usePerson(): string | null {
   const agent = useContext(ClientsContext)?.agent
   const read = () => agent?.getSnapshot().person ?? null

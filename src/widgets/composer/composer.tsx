@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react'
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { ActionError } from '../action-error.tsx'
 import { Icon } from '../icon.tsx'
 import { useStrings } from '../strings-context.tsx'
@@ -7,7 +7,7 @@ import type { UploadedFile } from '../../client/upload-file.ts'
 import { AttachmentList } from './attachment-list.tsx'
 import { AttachButton, FileDrop } from './attach-files.tsx'
 import { type Upload, useAttachments } from './use-attachments.ts'
-import { useDraftText } from './use-draft-text.ts'
+import { readStored, writeStored } from './stored-text.ts'
 
 /** The props of `<Composer>`. */
 export interface ComposerProps {
@@ -64,7 +64,7 @@ export function Composer(props: ComposerProps): ReactNode {
     if (isEmpty || isUploading || !canSend || isDisabled) return
     setText('')
     // A message that could not be sent is shown in the thread, with a button to send it again.
-    void by(text, files.take()).catch(() => undefined)
+    void by(text, files.removeReady()).catch(() => undefined)
   }
   /** The button that sends disappears or is disabled, and the focus with it: a keyboard user continues in the field. */
   const sendFrom = (button: Element | null, by?: ComposerProps['send']) => {
@@ -72,12 +72,18 @@ export function Composer(props: ComposerProps): ReactNode {
     send(by)
     if (isByKeyboard) field.current?.focus()
   }
-  const stop = (isByKeyboard: boolean) =>
-    run(async () => {
+  const stop = (button: Element) => {
+    const isByKeyboard = button.matches(':focus-visible')
+    const form = button.closest('form')
+    return run(async () => {
       await props.stop()
-      // The button disappears, and the focus with it. On a touch screen, focusing the field would open the keyboard.
-      if (isByKeyboard) field.current?.focus()
+      // The button disappears, and the focus goes to what takes its place in the form, unless the person has moved it on
+      // meanwhile. On a touch screen, focusing the field would open the keyboard.
+      const { activeElement, body } = document
+      const isHere = activeElement === body || form?.contains(activeElement) === true
+      if (isByKeyboard && isHere) field.current?.focus()
     })
+  }
   const onKeyDown = (event: KeyboardEvent) => {
     // While an input method composes a word, Enter belongs to it.
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
@@ -126,7 +132,7 @@ export function Composer(props: ComposerProps): ReactNode {
               className="hf-send hf-send-stop"
               aria-label={strings.stop}
               title={strings.stop}
-              onClick={({ currentTarget }) => stop(currentTarget.matches(':focus-visible'))}
+              onClick={({ currentTarget }) => stop(currentTarget)}
             >
               <Icon name="stop" />
             </button>
@@ -160,4 +166,17 @@ export function Composer(props: ComposerProps): ReactNode {
       <ActionError error={error} />
     </form>
   )
+}
+
+/** The draft survives a reload, separately for each thread. */
+function useDraftText(threadId: string): readonly [string, (text: string) => void] {
+  const key = `holdfast:draft:${threadId}`
+  const [draft, setDraft] = useState(() => ({ key, text: readStored(key) }))
+  // A composer may switch threads: a draft stays with the thread that it was written for.
+  const text = draft.key === key ? draft.text : readStored(key)
+  const change = (next: string) => {
+    setDraft({ key, text: next })
+    writeStored(key, next)
+  }
+  return [text, change]
 }

@@ -26,7 +26,7 @@ interface UsedAttachments {
   readonly remove: (key: string) => void
   readonly retry: (key: string) => void
   /** Removes and returns the files that are ready to be sent. */
-  readonly take: () => readonly UploadedFile[]
+  readonly removeReady: () => readonly UploadedFile[]
 }
 
 interface Held {
@@ -113,7 +113,7 @@ export function useAttachments(threadId: string, upload: Upload | undefined): Us
       put(key, { kind: 'uploading', share: 0 })
       send(key, file)
     },
-    take() {
+    removeReady() {
       const ready = list.flatMap(({ state }) => (state.kind === 'ready' ? [state.file] : []))
       change((all) => all.filter(({ state }) => state.kind !== 'ready'), true)
       return ready

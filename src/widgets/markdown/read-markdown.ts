@@ -36,7 +36,7 @@ export function createMarkdownReader(): typeof readMarkdown {
   }
 }
 
-/** The last block grows, and the one before it may take it in: an item that begins is a paragraph until its mark is complete. */
+/** The last block grows, and may become part of the one before it: a new list item is a paragraph until its mark is complete. */
 function settle(before: Settled, rest: string, blocks: readonly Token[], lexer: BoundedLexer) {
   const last = blocks.findLastIndex(isShown)
   const count = blocks.slice(0, Math.max(last, 0)).findLastIndex(isShown)

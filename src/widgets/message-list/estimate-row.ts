@@ -1,7 +1,7 @@
 import { isTurn, type Message } from '../../core/message.ts'
 import { answerOf } from '../../views/commentary.ts'
 import { isLongText } from '../message/user-text.tsx'
-import type { ThreadRow } from './thread-rows.ts'
+import type { ListRow } from './thread-rows.ts'
 
 const linePx = 26
 const charsOfALine = 85
@@ -9,7 +9,7 @@ const charsOfALine = 85
 const foldedLines = 12
 
 /** The estimated height of a row: the closer, the less the list shifts when it has been measured. */
-export function estimateRow(row: ThreadRow | undefined): number {
+export function estimateRow(row: ListRow | undefined): number {
   if (row === undefined) return 140
   if (row.kind === 'pending') return 70
   return isTurn(row.message) ? estimateTurn(row.message) : estimateUser(row.message)

@@ -1,11 +1,13 @@
-import { type ReactNode, useMemo, useRef } from 'react'
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 import type { ThreadSnapshot } from '../../client/thread-snapshot.ts'
 import { Icon, Spinner } from '../icon.tsx'
 import { useStrings } from '../strings-context.tsx'
-import { RowView } from './row-view.tsx'
-import { findRow, lastSentRow, toThreadRows } from './thread-rows.ts'
+import { findRow, lastSentRow, type ListRow, toThreadRows } from './thread-rows.ts'
 import { useMessageScroll } from './use-message-scroll.ts'
-import { usePrinting } from './use-printing.ts'
+import { isTurn } from '../../core/message.ts'
+import { TurnView } from '../message/turn-view.tsx'
+import { UserMessageView } from '../message/user-message-view.tsx'
 
 interface MessageListProps extends Pick<
   ThreadSnapshot,
@@ -81,4 +83,35 @@ export function MessageList(props: MessageListProps): ReactNode {
       )}
     </div>
   )
+}
+
+function RowView(props: { readonly row: ListRow; readonly isLast: boolean }): ReactNode {
+  const { row, isLast } = props
+  if (row.kind === 'pending') {
+    return <UserMessageView id={row.key} parts={row.pending.parts} pending={row.pending} />
+  }
+  const { message } = row
+  if (isTurn(message)) return <TurnView turn={message} isLast={isLast} />
+  return <UserMessageView id={message.id} parts={message.parts} message={message} />
+}
+
+/** A printed page cannot be scrolled: all loaded rows are rendered while the page is printed. */
+function usePrinting(): boolean {
+  const [isPrinting, setPrinting] = useState(false)
+  useEffect(() => {
+    const paper = window.matchMedia('print')
+    // The browser captures the page as soon as this returns.
+    const before = () => flushSync(() => setPrinting(true))
+    const after = () => setPrinting(paper.matches)
+    window.addEventListener('beforeprint', before)
+    window.addEventListener('afterprint', after)
+    // Previews and tests change the medium without those two events.
+    paper.addEventListener('change', after)
+    return () => {
+      window.removeEventListener('beforeprint', before)
+      window.removeEventListener('afterprint', after)
+      paper.removeEventListener('change', after)
+    }
+  }, [])
+  return isPrinting
 }

@@ -3,7 +3,7 @@ import { callsOf, isTurn, type Message } from '../../core/message.ts'
 import { versionsOf } from '../../core/versions.ts'
 import { versionKeyOf } from '../message/lasting-effects.ts'
 
-export type ThreadRow =
+export type ListRow =
   | { readonly kind: 'message'; readonly key: string; readonly message: Message }
   | { readonly kind: 'pending'; readonly key: string; readonly pending: PendingMessage }
 
@@ -14,7 +14,7 @@ export type ThreadRow =
 export function toThreadRows({
   messages,
   pending,
-}: Pick<ThreadSnapshot, 'messages' | 'pending'>): readonly ThreadRow[] {
+}: Pick<ThreadSnapshot, 'messages' | 'pending'>): readonly ListRow[] {
   return [
     ...messages
       .filter(({ role }) => role !== 'system')
@@ -24,7 +24,7 @@ export function toThreadRows({
 }
 
 /** The row of the message that a deep link names, by its own id or by that of one of its calls. */
-export const findRow = (rows: readonly ThreadRow[], target: string): number =>
+export const findRow = (rows: readonly ListRow[], target: string): number =>
   rows.findIndex(
     (row) =>
       (row.kind === 'pending' && row.key === target) ||
@@ -38,5 +38,5 @@ export const isTarget = (message: Message, target: string): boolean =>
   (isTurn(message) && [...callsOf(message)].some(({ id }) => id === target))
 
 /** The last row that is stored or being sent. A message that failed to send does not count. */
-export const lastSentRow = (rows: readonly ThreadRow[]): number =>
+export const lastSentRow = (rows: readonly ListRow[]): number =>
   rows.findLastIndex((row) => row.kind === 'message' || row.pending.state === 'sending')

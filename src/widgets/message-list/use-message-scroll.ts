@@ -3,11 +3,11 @@ import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 're
 import { estimateRow } from './estimate-row.ts'
 import { createHeldPlace } from './held-place.ts'
 import { createFiller } from './older-filler.ts'
-import { findRow, type ThreadRow } from './thread-rows.ts'
+import { findRow, type ListRow } from './thread-rows.ts'
 
 interface MessageScrollOptions {
   readonly scroller: RefObject<HTMLElement | null>
-  readonly rows: readonly ThreadRow[]
+  readonly rows: readonly ListRow[]
   readonly hasOlder: boolean
   readonly loadOlder: () => Promise<void>
   /** The id of a message or of a call that is to be shown first. */

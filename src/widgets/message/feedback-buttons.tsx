@@ -7,6 +7,7 @@ import { Icon } from '../icon.tsx'
 import { useStrings } from '../strings-context.tsx'
 import { useCurrentThread } from '../thread-context.ts'
 import { useAction } from '../use-action.ts'
+import { useReturnedFocus } from '../use-returned-focus.ts'
 
 /**
  * A person's feedback on an answer: up, down, and an optional comment (FK4). The pressed button is the stored rating;
@@ -18,7 +19,7 @@ export function FeedbackButtons({ turn }: { readonly turn: Turn }): ReactNode {
   const { person } = useAgent()
   const { isBusy, error, run } = useAction()
   const [isWriting, setWriting] = useState(false)
-  const buttons = useRef<Partial<Record<FeedbackRating, HTMLButtonElement | null>>>({})
+  const pressed = useRef<HTMLButtonElement>(null)
   const own = ownFeedback(turn, person)
   const rate = (rating: FeedbackRating) =>
     run(async () => {
@@ -26,23 +27,21 @@ export function FeedbackButtons({ turn }: { readonly turn: Turn }): ReactNode {
       await client.giveFeedback(turn.id, { rating: isBack ? null : rating })
       setWriting(!isBack)
     })
-  const close = () => {
-    setWriting(false)
-    if (own !== undefined) buttons.current[own.rating]?.focus()
-  }
+  const close = () => setWriting(false)
+  useReturnedFocus(isWriting, pressed)
   const button = (rating: FeedbackRating, label: string) => (
     <button
       type="button"
       className="hf-quiet hf-rate"
-      ref={(element) => {
-        buttons.current[rating] = element
-      }}
       aria-pressed={own?.rating === rating}
       aria-label={label}
       title={label}
       // Not disabled: a disabled button would lose the focus.
       aria-disabled={isBusy}
-      onClick={() => rate(rating)}
+      onClick={({ currentTarget }) => {
+        pressed.current = currentTarget
+        rate(rating)
+      }}
     >
       <Icon name={rating === 'up' ? 'thumb-up' : 'thumb-down'} />
     </button>

@@ -60,7 +60,7 @@ function FileCard({ url, mediaType, name, href, download, isBroken }: FileCardPr
   const strings = useStrings()
   const info = useFileInfo(url)
   const isMissing = isBroken || info === null
-  const facts = [
+  const details = [
     mediaType,
     info == null ? '' : strings.fileSize(info.bytes),
     isMissing ? strings.fileNotShown : '',
@@ -70,7 +70,7 @@ function FileCard({ url, mediaType, name, href, download, isBroken }: FileCardPr
       <Icon name={isMissing ? 'warning' : 'file'} />
       <span className="hf-file-text">
         <bdi>{name}</bdi>
-        <small>{facts.filter((fact) => fact !== '').join(' · ')}</small>
+        <small>{details.filter((detail) => detail !== '').join(' · ')}</small>
       </span>
     </>
   )

@@ -1,14 +1,17 @@
 import { expect, it } from 'vitest'
 import { emptyTurn, foldTurn } from '../../core/fold-turn.ts'
 import { parseMessageId } from '../../core/ids.ts'
-import type { TurnEventBody } from '../../core/event.ts'
+import { numberEvents, type TurnEventBody } from '../../core/event.ts'
 import { modelNoteOf } from './turn-model.tsx'
 
 const turnId = parseMessageId('t')
 const turnOf = (...events: TurnEventBody[]) =>
   foldTurn(
     emptyTurn(turnId, 1, 1),
-    events.map((event, index) => ({ ...event, turnId, at: 1, seq: index + 1 })),
+    numberEvents(
+      events.map((event) => ({ ...event, turnId, at: 1 })),
+      1,
+    ),
   )
 const models = [
   { id: 'fast', label: 'Fast' },

@@ -1,8 +1,8 @@
 import type { Step, Turn } from '../../core/message.ts'
 
 /**
- * A turn in the stretches between what a person said while it ran, each as a turn of its own: what a tool did because of a message
- * stands below that message (IN3). A turn that nobody steered is its only stretch.
+ * A turn, divided at the messages that joined it while it ran, each stretch as a turn of its own: what a tool did because of a
+ * message stands below that message (IN3). A turn that nobody steered is its only stretch.
  */
 export function stretchesOf(turn: Turn): readonly Turn[] {
   const { steps, progress } = turn

@@ -18,10 +18,13 @@ export function useFileAddress(url: string): string | null | undefined {
     const stop = new AbortController()
     let address: string | undefined
     const load = async () => {
-      const ask = api.fetch ?? fetch
+      const fetchFile = api.fetch ?? fetch
       const request = toFileRequest(api, url)
       if (request === undefined) return
-      const response = await ask(request.address, { headers: request.headers, signal: stop.signal })
+      const response = await fetchFile(request.address, {
+        headers: request.headers,
+        signal: stop.signal,
+      })
       if (!response.ok) throw new Error(`The server responded with ${response.status}.`)
       address = URL.createObjectURL(await response.blob())
       if (!stop.signal.aborted) setLoaded({ url, address })

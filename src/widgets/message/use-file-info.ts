@@ -22,8 +22,8 @@ export function useFileInfo(url: string): FileInfo | null | undefined {
     const stop = new AbortController()
     const { address, headers } = request
     const load = async () => {
-      const ask = api.fetch ?? fetch
-      const response = await ask(address, { method: 'HEAD', headers, signal: stop.signal })
+      const fetchFile = api.fetch ?? fetch
+      const response = await fetchFile(address, { method: 'HEAD', headers, signal: stop.signal })
       if (stop.signal.aborted) return
       const bytes = Number(response.headers.get('content-length') ?? Number.NaN)
       const mediaType = response.headers.get('content-type') ?? ''

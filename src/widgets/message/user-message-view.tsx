@@ -1,4 +1,4 @@
-import { memo, type ReactNode, useEffect, useRef } from 'react'
+import { memo, type ReactNode, useRef } from 'react'
 import type { PendingMessage } from '../../client/thread-snapshot.ts'
 import type { UserMessage, UserPart } from '../../core/message.ts'
 import { userTextOf } from '../../views/user-content.ts'
@@ -7,10 +7,10 @@ import { Icon } from '../icon.tsx'
 import { usePersistentUiState } from '../persistent-ui-state.tsx'
 import { useStrings } from '../strings-context.tsx'
 import { useCurrentThread } from '../thread-context.ts'
+import { useReturnedFocus } from '../use-returned-focus.ts'
 import { FileView } from './file-view.tsx'
 import { ForkButton } from './fork-button.tsx'
 import { useEffectNames, versionKeyOf } from './lasting-effects.ts'
-import { PendingNote } from './pending-note.tsx'
 import { UserMessageEditor } from './user-message-editor.tsx'
 import { UserText } from './user-text.tsx'
 import { EffectsNote, VersionSwitch } from './version-switch.tsx'
@@ -33,12 +33,7 @@ export const UserMessageView = memo(function UserMessageView(
   const [isEditing, setEditing] = usePersistentUiState(`editing ${id}`, false)
   const [effects, setEffects] = useEffectNames(message === undefined ? id : versionKeyOf(message))
   const editButton = useRef<HTMLButtonElement>(null)
-  const wasEditing = useRef(isEditing)
-  useEffect(() => {
-    // The form took the focus with it, and this is where it was opened.
-    if (wasEditing.current && !isEditing) editButton.current?.focus()
-    wasEditing.current = isEditing
-  }, [isEditing])
+  useReturnedFocus(isEditing, editButton)
   const text = userTextOf({ parts })
   if (isEditing) {
     const close = () => setEditing(false)
@@ -84,3 +79,31 @@ export const UserMessageView = memo(function UserMessageView(
     </article>
   )
 })
+
+/** A message that could not be sent is kept, shows its error, and can be sent again under the same id. */
+function PendingNote({ pending }: { readonly pending: PendingMessage }): ReactNode {
+  const strings = useStrings()
+  const { client } = useCurrentThread()
+  if (pending.state === 'sending') return null
+  return (
+    <div className="hf-note hf-note-error" role="alert">
+      <Icon name="warning" />
+      <span>
+        {strings.sendFailed} {pending.error}
+      </span>
+      <div className="hf-actions">
+        <button
+          type="button"
+          className="hf-button"
+          // A failure of the retry is shown by the message itself.
+          onClick={() => void client.retry(pending.id).catch(() => undefined)}
+        >
+          {strings.tryAgain}
+        </button>
+        <button type="button" className="hf-button" onClick={() => client.discard(pending.id)}>
+          {strings.discard}
+        </button>
+      </div>
+    </div>
+  )
+}

@@ -18,8 +18,8 @@ export function codeOf(payload: Json): Code | undefined {
   const { code } = inner
   if (typeof code !== 'string' || code.trim() === '') return undefined
   const language = textOf(inner, 'language') ?? textOf(inner, 'lang')
-  const isSaid = language !== undefined || inner !== payload || inner.kind === 'code'
-  if (!isSaid && !code.includes('\n')) return undefined
+  const isDeclared = language !== undefined || inner !== payload || inner.kind === 'code'
+  if (!isDeclared && !code.includes('\n')) return undefined
   const title = textOf(inner, 'title') ?? textOf(inner, 'filename') ?? textOf(inner, 'name')
   return title === undefined
     ? { code, language: language ?? '' }

@@ -89,10 +89,10 @@ export function InlineToolWidget({ turn, defaultOpen = false }: InlineToolWidget
   )
 }
 
-/** Between two things that a screen reader is told of one turn: twelve tools in a second are not twelve names to listen to. */
+/** The least time between two announcements about one turn: a screen reader must not read out twelve tools of one second. */
 const calmMs = 5_000
 
-/** What the turn is at, for whoever does not see it. That it waits or has ended is told by the thread's `<Announcer>`. */
+/** What the turn does now, for screen readers. That it waits or has ended is announced by the thread's `<Announcer>`. */
 function HeardLine({ words }: { readonly words: string }): ReactNode {
   const calm = useThrottledText(words, calmMs)
   return (

@@ -43,7 +43,7 @@ export function summarizeTurn(turn: Turn, strings: Strings): TurnSummary | null 
   if (current !== undefined && isRunning) {
     return { ...base, current, look: 'working', text: strings.working(titleOf(current)) }
   }
-  // Its tools are done, and the model has not begun to speak of them: nothing else on the page would say that it goes on.
+  // Its tools are done, and the model has not begun its text: nothing else on the page shows that the turn goes on.
   if (isRunning && isSilent(turn)) return thinking
   const bad = calls.filter(({ state }) => state !== 'succeeded' && state !== 'denied')
   if (bad.some(({ state }) => state === 'unknown')) {
@@ -63,7 +63,7 @@ export function summarizeTurn(turn: Turn, strings: Strings): TurnSummary | null 
 
 /**
  * The model is at work and has nothing to show for it yet: no step has begun, or the last one has only called, has
- * been steered, or has not spoken yet.
+ * been steered, or has no text yet.
  */
 function isSilent({ steps }: Turn): boolean {
   const last = steps.at(-1)
