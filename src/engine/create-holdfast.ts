@@ -271,12 +271,13 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     : () => {}
 
   const unwatch = store.watch(
-    ({ threadId, stop }) => {
+    ({ threadId, seq, stop }) => {
       // Some thread was deleted, and the notification does not tell which: renewing the leases shows it.
       if (threadId === null) heartbeat()
-      if (stop !== true || threadId === null) return
-      // The notification may come late, when the next turn of the thread runs: the lease tells which turn the stop is
-      // for.
+      const isDeleted = seq === 0
+      if (threadId === null || !(stop === true || isDeleted)) return
+      // The notification may come late, when the next turn of the thread runs, or a thread that was created again: the
+      // lease tells whether it is for this one.
       const live = engine.runs.get(threadId)
       if (live !== undefined) renew(live)
     },

@@ -32,6 +32,7 @@ export {
   type LeaseUse,
   newThreadHead,
   type ThreadHead,
+  type ThreadPrecondition,
   toAppended,
   useLease,
 } from './lease.ts'

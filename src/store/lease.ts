@@ -69,13 +69,18 @@ export const isHeld = (
 ): boolean => holder !== null && until !== 0 && (isAlive(holder) ?? (until ?? 0) > now())
 
 /**
- * The preconditions of an append: the incarnation and the expected seq of the thread, its owner, and the lease it is
- * written under.
+ * The thread as the writer has read it: a thread that was created again under its id since, perhaps by another owner, is
+ * not the one that was meant.
  */
-export interface AppendClaim {
+export interface ThreadPrecondition {
+  /** Default: any. */
   readonly expectedSeq?: Seq
   /** See `Append`. */
   readonly incarnation?: string | undefined
+}
+
+/** The preconditions of an append: the thread as it was read, its owner, and the lease it is written under. */
+export interface AppendClaim extends ThreadPrecondition {
   readonly create?: { readonly ownerId: OwnerId }
   readonly lease?: LeaseUse
 }
@@ -136,7 +141,7 @@ export function judgeAppend(
 /** Whether the thread is not the one that was planned on, or no longer at that seq. */
 export const isStale = (
   { seq, incarnation: stored }: Pick<ThreadHead, 'seq' | 'incarnation'>,
-  { expectedSeq = seq, incarnation = '' }: Pick<AppendClaim, 'expectedSeq' | 'incarnation'>,
+  { expectedSeq = seq, incarnation = '' }: ThreadPrecondition,
 ): boolean => expectedSeq !== seq || isAnother(incarnation, stored)
 
 /**

@@ -20,16 +20,18 @@ export interface ShareRecords {
   read(id: ShareId): Promise<StoredShare | null>
   /** Newest first. The first message is returned whatever its size. */
   readTexts(query: SharedTextsQuery): Promise<SharedTexts>
-  /** The finished links of a thread, newest first. */
-  list(threadId: ThreadId): Promise<readonly Share[]>
-  /** Deletes the link and its copy. False: the thread has no such link. */
-  remove(threadId: ThreadId, id: ShareId): Promise<boolean>
+  /** The finished links of a thread, newest first. `incarnation`: none of another thread under its id. Default: any. */
+  list(threadId: ThreadId, incarnation?: string): Promise<readonly Share[]>
+  /** Deletes the link and its copy. False: the thread has no such link. `incarnation`: as in `list`. */
+  remove(threadId: ThreadId, id: ShareId, incarnation?: string): Promise<boolean>
 }
 
 /** A link to begin. */
 export interface NewShare {
   readonly id: ShareId
   readonly threadId: ThreadId
+  /** Of the thread that was read: another one under its id is `no-thread`. Default: any. */
+  readonly incarnation?: string | undefined
   readonly at: number
   /** How many links the thread may have, including unfinished ones. */
   readonly most: number

@@ -9,7 +9,7 @@ import type { ListedThread, ThreadRecord } from '../core/thread.ts'
 import type { FileStore } from '../files/file-store.ts'
 import type { StoreAudit } from './audit.ts'
 import type { FileRecords } from './file-records.ts'
-import type { Appended, AppendRefusal } from './lease.ts'
+import type { Appended, AppendRefusal, ThreadPrecondition } from './lease.ts'
 import type { PlaceEvidence } from './place-evidence.ts'
 import type { IllegalAppend, PlannedCommit } from './plan-commit.ts'
 import type { ShareRecords } from './share-records.ts'
@@ -42,8 +42,11 @@ export interface Store {
    * position in the list, no notification.
    */
   setThreadMetadata(change: MetadataChange): Promise<'set' | 'stale' | 'no-thread'>
-  /** Deletes the thread with everything in it, and returns how much that was; null if it does not exist. */
-  deleteThread(id: ThreadId): Promise<DeletedThread | null>
+  /**
+   * Deletes the thread with everything in it, and returns how much that was; null if it does not exist, or is not as
+   * `only` says.
+   */
+  deleteThread(id: ThreadId, only?: ThreadPrecondition): Promise<DeletedThread | null>
 
   /**
    * Group commit: one flush for all appends that are ready, of any threads. Each append is stored whole or refused by
@@ -202,6 +205,8 @@ export type CreateThreadResult =
 /** A change of a thread's metadata, which is made only if they are still `from`. */
 export interface MetadataChange {
   readonly threadId: ThreadId
+  /** Of the thread that the writer has read: another one under its id is `stale`. Default: any. */
+  readonly incarnation?: string | undefined
   /** The metadata that the writer has read. */
   readonly from: JsonObject
   readonly to: JsonObject

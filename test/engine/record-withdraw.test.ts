@@ -1,4 +1,4 @@
-import type { RecordedPart } from 'holdfast'
+import { memory, parseOwnerId, type RecordedPart, type Store } from 'holdfast'
 import { describe, expect, it } from 'vitest'
 import { createFixture, type Fixture, messageId, textOf } from './fixture.ts'
 
@@ -68,6 +68,33 @@ describe('a turn that is withdrawn after the thread has changed', () => {
       expect(await shown(fixture)).toEqual(before)
     },
   )
+
+  it('[RS4 LG1] by a message that is accepted while its thread is about to be deleted keeps that message', async () => {
+    const inner = memory()
+    let due: (() => Promise<unknown>) | null = null
+    const store: Store = {
+      ...inner,
+      async deleteThread(...which) {
+        await due?.()
+        return inner.deleteThread(...which)
+      },
+    }
+    const { holdfast, threadId } = await createFixture(() => [{ text: 'answer' }], { store })
+    await inner.deleteThread(threadId)
+    const message = { id: messageId('u1'), parts: [{ type: 'text', text: 'hello' }] } as const
+    const request = { threadId, message, create: { ownerId: parseOwnerId('owner') } }
+    const recording = await holdfast.record(loop(null), request)
+    if (recording.kind !== 'recording') throw new Error(recording.kind)
+    await recording.stream.cancel()
+    await recording.done
+    due = async () => {
+      await holdfast.send({ threadId, message: { ...message, id: messageId('u2') } })
+      await holdfast.settled()
+    }
+    await recording.withdraw()
+    const page = await holdfast.messages(threadId)
+    expect(page?.results.map(({ role }) => role)).toEqual(['assistant', 'user'])
+  })
 
   it('[RS4] by a message behind it, where it replaced nothing, leaves that message alone', async () => {
     const fixture = await createFixture(() => [])

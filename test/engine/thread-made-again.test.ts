@@ -12,14 +12,19 @@ const stores: Readonly<Record<string, () => Store>> = {
   sqlite: () => sqlite(temporaryFile()),
 }
 
-/** A thread of the same owner under the same id, at the given seq. */
-async function makeAgain(store: Store, threadId: ThreadId, seq: number): Promise<void> {
+/** Another thread under the same id, at the given seq. */
+async function makeAgain(
+  store: Store,
+  threadId: ThreadId,
+  seq: number,
+  ownerId = 'owner',
+): Promise<void> {
   await store.deleteThread(threadId)
   const events = Array.from({ length: seq }, (_, index): NewEvent => ({
     ...{ type: 'message-added', messageId: `new-${index}`, role: 'user', at: 1 },
     parts: [{ type: 'text', text: 'made again' }],
   }))
-  const create = { ownerId: 'owner', title: '', at: 1 }
+  const create = { ownerId, title: '', at: 1 }
   const { kind } = await commitAppend(store, { threadId, events, expectedSeq: 0, create })
   expect(kind).toBe('appended')
 }
@@ -178,4 +183,47 @@ describe.each(Object.entries(stores))('a thread that is made again, on %s', (_, 
       expect(await holdfast.recover()).toBe(0)
     },
   )
+
+  it.each<[string, (fixture: Fixture) => Promise<unknown>]>([
+    ['a deletion', ({ holdfast }) => holdfast.threads.delete('thread-1', { ownerId: 'owner' })],
+    ['the deletion of all of its owner', ({ holdfast }) => holdfast.deleteOwner('owner')],
+    [
+      'metadata',
+      ({ holdfast }) =>
+        holdfast.threads.update('thread-1', { metadata: { a: 1 } }, { ownerId: 'owner' }),
+    ],
+    ['a link', ({ holdfast }) => holdfast.shares.create('thread-1', { ownerId: 'owner' })],
+    ['the list of links', ({ holdfast }) => holdfast.shares.list('thread-1', { ownerId: 'owner' })],
+  ])('[OP6 HT2] gets %s of its former owner in no way', async (_name, act) => {
+    const inner = open()
+    const shares = inner.shares ?? expect.fail('no links')
+    const theirs = { incarnation: '' }
+    let isDue = false
+    // Between the check of the owner and what follows, it is deleted and created again by somebody else, with a link.
+    const store: Store = {
+      ...inner,
+      async readThread(id) {
+        const found = await inner.readThread(id)
+        if (!isDue || found === null) return found
+        isDue = false
+        await makeAgain(inner, id, found.seq, 'another')
+        const at = 1
+        const link = { id: `shr_${'b'.repeat(32)}`, threadId: id, at, most: 9, unfinishedBefore: 0 }
+        await shares.begin(link)
+        await shares.finish({ id: link.id, seq: 1, title: '', files: [], calls: [] })
+        theirs.incarnation = (await inner.readThread(id))?.incarnation ?? ''
+        return found
+      },
+    }
+    const fixture = await createFixture(answers, { store })
+    onTestFinished(() => fixture.holdfast.close())
+    await fixture.runTurn('go')
+    isDue = true
+    const result = await act(fixture)
+    expect(isDue).toBe(false)
+    const thread = await inner.readThread(fixture.threadId)
+    expect(thread).toMatchObject({ ...theirs, ownerId: 'another', metadata: {} })
+    expect(await shares.list(fixture.threadId)).toHaveLength(1)
+    expect(JSON.stringify(result ?? null)).not.toContain('shr_')
+  })
 })

@@ -112,11 +112,11 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
     plan: (turn: Turn | null) => readonly NewTurnEvent[],
   ): Promise<void> =>
     retryWhileStale(parts.pause, async () => {
-      const found = await store.findTurn(messageId)
+      const found = await store.findTurn(messageId, unread)
       if (found?.threadId === threadId) return append(found, found.turn, plan(found.turn))
       const thread = await store.readThread(threadId)
       if (thread === null) throw new HoldfastError('thread-not-found', 'There is no such thread.')
-      const turn = toTurn(await store.readMessage(threadId, messageId), messageId, found)
+      const turn = toTurn(await store.readMessage(threadId, messageId, unread), messageId, found)
       return append({ ...thread, threadId }, turn, plan(turn))
     })
 
@@ -176,7 +176,7 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
   } | null> => {
     const id = parseMessageId(messageId)
     return retryWhileStale(parts.pause, async () => {
-      const found = await store.findTurn(id)
+      const found = await store.findTurn(id, unread)
       if (found === null) return null
       const { threadId, ownerId, turn } = found
       if (turn.progress.status === 'ended') return { threadId, ownerId, settled: 0, ended: false }
@@ -279,6 +279,8 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
   }
 }
 
+/** Each write reads the turn: with its results, the cost of one would grow with all that are stored. */
+const unread = 'lazy'
 const everyCall = (): boolean => true
 const upsertNames = [
   ...(['threadId', 'messageId', 'callId', 'name', 'arguments', 'isPartial'] as const),

@@ -29,7 +29,9 @@ import {
 import { beginLastAgain } from '../run/resume.ts'
 import type { SendResult } from '../input/begin-answer.ts'
 import { send } from '../input/send.ts'
-import { findThread } from '../thread-scope.ts'
+import type { FoundTurn } from '../../store/store.ts'
+import { isOther } from '../thread-scope.ts'
+import { type Latest, readLatest } from '../threads/read-latest.ts'
 import { withdrawTurn } from './withdraw-turn.ts'
 
 /** The HTTP response of a recording, whatever the result of the request. */
@@ -173,13 +175,24 @@ const knownTo =
     return parts === null ? before : toKnownTurn(before, parts as readonly Json[], sdk)
   }
 
-/** Stores the decisions and tool results that the returned message contains. */
-async function applyAnswers(engine: Engine, request: ContinueRecording): Promise<void> {
-  const { threadId, message, by = 'host' } = request
-  if (!isJsonObject(message)) return
+/**
+ * Stores the decisions and tool results that the returned message contains. False: there was none that was not stored
+ * before.
+ */
+async function applyAnswers(
+  engine: Engine,
+  { threadId, message, by = 'host' }: ContinueRecording,
+  found: FoundTurn,
+): Promise<boolean> {
+  if (!isJsonObject(message)) return false
   const { decisions, outputs } = parseAnswers(message)
-  await decideCalls(engine, threadId, by, decisions)
-  await addToolOutputs(engine, threadId, outputs.map(toToolOutput))
+  const decided = await decideCalls(engine, threadId, by, decisions, undefined, found)
+  const isDecided = decided.some(
+    (result) => 'repeated' in result || result.kind === 'accepted' || result.kind === 'rejected',
+  )
+  const given = outputs.map(toToolOutput)
+  const added = await addToolOutputs(engine, threadId, given, isDecided ? undefined : found)
+  return isDecided || added.some(({ kind }) => kind === 'added')
 }
 
 /** Acquires the lease for a turn that has not ended, or is to be continued. */
@@ -189,21 +202,29 @@ async function continueRecorded(
   workFor: (turnId: MessageId) => Work,
 ): Promise<SendResult> {
   const { threadId, ownerId } = request
-  // Before its answers are stored: a decision on another owner's call would count (HT2).
-  const isThere =
-    ownerId === undefined || (await findThread(engine.store, threadId, { ownerId })) !== null
-  if (!isThere) return { kind: 'no-thread' }
   const turnId = parseMessageId(request.continue)
-  const before = await engine.store.readMessage(threadId, turnId)
-  if (before?.role !== 'assistant') {
-    if ((await findThread(engine.store, threadId)) === null) return { kind: 'no-thread' }
-    throw new HoldfastError('message-not-found', 'There is no such turn to continue.')
+  const latest = await readLatest(engine.store, threadId, 'full')
+  // Before its answers are stored: a decision on another owner's call would count (HT2).
+  if (latest === null || isOther(latest.ownerId, ownerId)) return { kind: 'no-thread' }
+  const { last: before, incarnation, ...place } = latest
+  if (before?.id !== turnId || before.role !== 'assistant') {
+    const earlier = await engine.store.readMessage(threadId, turnId, 'none')
+    throw earlier?.role === 'assistant'
+      ? new HoldfastError('bad-request', 'Only the last turn of a thread can be continued.')
+      : new HoldfastError('message-not-found', 'There is no such turn to continue.')
   }
   // The host application is continuing the turn already, so `resumeRecorded` must not be called for it.
   engine.continuations.set(turnId, engine.continuations.get(turnId) ?? (() => {}))
   try {
-    await applyAnswers(engine, request)
-    return await beginContinuation(engine, threadId, before, workFor)
+    const found = withDefined({ ...place, threadId, turn: before }, { incarnation })
+    const isChanged = await applyAnswers(engine, request, found)
+    return await beginContinuation(
+      engine,
+      threadId,
+      before,
+      workFor,
+      isChanged ? undefined : latest,
+    )
   } finally {
     engine.continuations.get(turnId)?.()
     engine.continuations.delete(turnId)
@@ -215,15 +236,15 @@ async function beginContinuation(
   threadId: ThreadId,
   before: Turn,
   workFor: (turnId: MessageId) => Work,
+  known: Latest | undefined,
 ): Promise<SendResult> {
   const { id: turnId } = before
-  const begun = await beginLastAgain(engine, threadId, {
+  const begun = await beginLastAgain<never>(engine, threadId, {
+    known,
     work: workFor(turnId),
-    find({ last }): Turn | { readonly kind: 'run-active'; readonly turnId: MessageId } {
-      if (last?.id !== turnId) {
-        throw new HoldfastError('bad-request', 'Only the last turn of a thread can be continued.')
-      }
-      return last.role === 'assistant' ? last : { kind: 'run-active', turnId }
+    find({ last }): Turn {
+      if (last?.id === turnId && last.role === 'assistant') return last
+      throw new HoldfastError('bad-request', 'Only the last turn of a thread can be continued.')
     },
   })
   if (begun.kind !== 'begun') return begun

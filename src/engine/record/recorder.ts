@@ -115,8 +115,10 @@ export function createRecorder(parts: RecorderParts): Recorder {
     if (seen.has(id) || !isId(id)) return
     seen.add(id)
     const isTaken = [...callsOf(ledger.expected)].some((call) => call.id === id)
-    if (isTaken || (await engine.store.readCall(parts.threadId, parseCallId(id))) !== null) return
-    free.add(id)
+    if (isTaken) return
+    // Without results: it is asked for each call, and the running turn is read where no row has the id.
+    const stored = await engine.store.readCall(parts.threadId, parseCallId(id), 'none')
+    if (stored === null) free.add(id)
   }
 
   const endStep = (): void => {

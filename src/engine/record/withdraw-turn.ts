@@ -37,8 +37,11 @@ export async function withdrawTurn(
     return kind === 'stale' ? kind : kind === 'appended'
   })
   if (!isWithdrawn || create === undefined) return
-  const { last } = (await readLatest(store, threadId, 'full')) ?? {}
-  if (last === undefined) await store.deleteThread(threadId)
+  const latest = await readLatest(store, threadId, 'lazy')
+  if (latest === null || latest.last !== undefined) return
+  // As it was read: a message that was accepted since must not be deleted with it.
+  const { seq: expectedSeq, incarnation } = latest
+  await store.deleteThread(threadId, { expectedSeq, incarnation })
 }
 
 /**

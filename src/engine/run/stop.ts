@@ -1,7 +1,7 @@
 import type { MessageId, OwnerId, ThreadId } from '../../core/ids.ts'
 import type { Turn } from '../../core/message.ts'
 import { planTurnEnd } from '../../core/plan-turn-end.ts'
-import type { StopRequest } from '../../store/store.ts'
+import type { FoundTurn, StopRequest, Store } from '../../store/store.ts'
 import { elapsedMs, wait, pauseOf } from '../clock.ts'
 import { endFromOutside, takeOverToEnd } from './end-from-outside.ts'
 import type { Engine } from '../engine.ts'
@@ -102,8 +102,7 @@ async function stopLive(
     } else {
       await untilOver(engine, threadId, turnId)
     }
-    const left = await store.readMessage(threadId, turnId)
-    if (left?.role !== 'assistant' || left.progress.status !== 'running') return
+    if ((await findRunning(store, threadId, turnId)) === null) return
     // A process that took the run over meanwhile has not received the stop request.
     const again = await store.requestStop(threadId, turnId)
     if (again.kind !== 'requested' || again.turnId !== turnId) return
@@ -115,19 +114,27 @@ async function stopLive(
   }
 }
 
+/** Null: the turn does not run any more. */
+async function findRunning(
+  store: Store,
+  threadId: ThreadId,
+  turnId: MessageId,
+): Promise<FoundTurn | null> {
+  const found = await store.findTurn(turnId, 'lazy')
+  const isRunning = found?.threadId === threadId && found.turn.progress.status === 'running'
+  return isRunning ? found : null
+}
+
 /** Follows the thread until the turn no longer runs, for at most a third of a lease. */
 async function untilOver(engine: Engine, threadId: ThreadId, turnId: MessageId): Promise<void> {
   const patience = new AbortController()
-  const thread = await engine.store.readThread(threadId)
-  const isOver = async () => {
-    const turn = await engine.store.readMessage(threadId, turnId, 'lazy')
-    return turn?.role !== 'assistant' || turn.progress.status !== 'running'
-  }
+  const find = () => findRunning(engine.store, threadId, turnId)
   const over = async () => {
-    if (thread === null || (await isOver())) return
-    const place = { seq: thread.seq, incarnation: thread.incarnation ?? '' }
+    const found = await find()
+    if (found === null) return
+    const place = { seq: found.seq, incarnation: found.incarnation ?? '' }
     for await (const _ of engine.hub.follow(threadId, place, patience.signal)) {
-      if (await isOver()) return
+      if ((await find()) === null) return
     }
   }
   await Promise.race([

@@ -78,6 +78,7 @@ const largeResults = new WeakMap<CallOutput, number>()
 const largeChars = 10_000
 
 function charsOfResult(output: CallOutput): number {
+  if (output.kind === 'omitted') return output.bytes
   const known = largeResults.get(output)
   if (known !== undefined) return known
   const chars = charsOfJson(output)

@@ -6,6 +6,8 @@ import type { CallId, Seq, ThreadId } from '../../core/ids.ts'
 import { callsOf, isTurn, type Message } from '../../core/message.ts'
 import { filesInJson, filesInMessage } from '../../core/named-files.ts'
 import type { Share, ShareId } from '../../core/share.ts'
+import { isAnother } from '../../core/thread-place.ts'
+import type { ThreadRecord } from '../../core/thread.ts'
 import { bytesPerSlice } from '../../store/pacer.ts'
 import { attemptWhileStale } from '../../store/retry-while-stale.ts'
 import type { ShareRecords } from '../../store/share-records.ts'
@@ -64,7 +66,8 @@ async function tryToShare(
   const id = newShareId()
   const at = clock.now()
   const begun = await records.begin({
-    ...{ id, threadId, at, most: mostShares, unfinishedBefore: at - unfinishedMs },
+    ...{ id, threadId, incarnation: thread.incarnation, at },
+    ...{ most: mostShares, unfinishedBefore: at - unfinishedMs },
   })
   if (begun === 'no-thread') return { kind: 'no-thread' }
   if (begun === 'full') {
@@ -75,7 +78,7 @@ async function tryToShare(
   }
   let isDone = false
   try {
-    const copied = await copyThread(engine, records, id, threadId, isLastAttempt)
+    const copied = await copyThread(engine, records, id, thread, isLastAttempt)
     if (copied === null) return { kind: 'no-thread' }
     if (copied === 'stale') return 'stale'
     const { seq, count, files, calls } = copied
@@ -104,7 +107,7 @@ async function copyThread(
   { store }: Engine,
   records: ShareRecords,
   id: ShareId,
-  threadId: ThreadId,
+  { id: threadId, ownerId, incarnation = '' }: ThreadRecord,
   isLastAttempt: boolean,
 ): Promise<CopiedThread | 'stale' | null> {
   const files = new Set<FileId>()
@@ -117,7 +120,9 @@ async function copyThread(
       ...{ threadId, limit: messagesAtOnce, before: after, order: 'oldest-first' },
       ...{ live: 'include', results: 'lazy', maxBytes: bytesPerSlice },
     })
-    if (page === null) return null
+    // Somebody else may have created a thread under this id since its owner was checked.
+    if (page === null || page.ownerId !== ownerId) return null
+    if (isAnother(incarnation, page.place?.incarnation ?? '')) return 'stale'
     const from = (seq ??= page.seq)
     const texts: { nth: number; body: string }[] = []
     for (const message of page.messages) {

@@ -100,12 +100,13 @@ export function createShares(engine: Engine): Shares {
     async list(threadId, scope) {
       const records = used()
       const thread = await findThread(engine.store, threadId, scope)
-      return thread === null ? null : records.list(thread.id)
+      return thread === null ? null : records.list(thread.id, thread.incarnation)
     },
     async revoke(threadId, id, scope) {
       const records = used()
       const thread = await findThread(engine.store, threadId, scope)
-      return thread !== null && isShareId(id) && records.remove(thread.id, id)
+      if (thread === null || !isShareId(id)) return false
+      return records.remove(thread.id, id, thread.incarnation)
     },
     async messages(id, query = {}) {
       const { limit, before } = parseQuery(id, query)

@@ -152,11 +152,8 @@ export function createThreads(engine: Engine, newThreadId: () => ThreadId): Thre
         const events = toThreadEvents(thread, wanted, clock.now())
         const to = wanted.metadata === undefined ? undefined : parseMetadata(wanted.metadata)
         if (to !== undefined) {
-          const set = await store.setThreadMetadata({
-            threadId: thread.id,
-            from: thread.metadata,
-            to,
-          })
+          const { id, incarnation, metadata: from } = thread
+          const set = await store.setThreadMetadata({ threadId: id, incarnation, from, to })
           if (set !== 'set') return 'stale'
         }
         if (events.length > 0) await appendThreadEvents(engine, thread.id, events, thread)
@@ -165,8 +162,7 @@ export function createThreads(engine: Engine, newThreadId: () => ThreadId): Thre
     },
     fork: (threadId, options) => forkThread(engine, newThreadId, threadId, options),
     async delete(threadId, scope) {
-      const thread = await findThread(store, threadId, scope)
-      const isGone = thread !== null && (await deleteThread(store, thread.id)) !== null
+      const isGone = (await deleteThread(store, threadId, scope)) !== null
       // Files that only this thread referred to are removed; should this fail, the next collection removes them.
       if (isGone) await engine.files.collect().catch(() => undefined)
       return isGone
@@ -203,10 +199,12 @@ export function parseFlag(name: string, value: unknown): boolean | undefined {
   throw badRequestFault(`"${name}" is true or false.`)
 }
 
-/** The run is stopped before its thread is deleted: otherwise it would notice only with its next write. */
-async function deleteThread(store: Store, id: ThreadId) {
-  await store.requestStop(id)
-  return store.deleteThread(id)
+/** The thread that was found and no other: somebody else may have created one under its id since (HT2). */
+async function deleteThread(store: Store, threadId: string, scope?: ThreadScope) {
+  const thread = await findThread(store, threadId, scope)
+  if (thread === null) return null
+  const { id, incarnation } = thread
+  return store.deleteThread(id, { incarnation })
 }
 
 /** The number of threads that are scanned before other work may run. */
@@ -277,7 +275,7 @@ export async function deleteOwner(engine: Engine, owner: string): Promise<OwnerR
     const before = threads
     const page = await store.listThreads({ ownerId, limit: atOnce, before: null })
     for (const { id } of page.threads) {
-      const deleted = await deleteThread(store, id)
+      const deleted = await deleteThread(store, id, { ownerId })
       if (deleted === null) continue
       threads++
       messages += deleted.messages
@@ -286,16 +284,20 @@ export async function deleteOwner(engine: Engine, owner: string): Promise<OwnerR
       await engine.files.removeOwner(ownerId)
       return { ownerId, threads, messages, deletedAt: clock.now() }
     }
-    if (threads === before && !(await isGoing(store, page.threads))) {
+    if (threads === before && !(await isGoing(store, page.threads, ownerId))) {
       throw new HoldfastError('store-failed', 'The store lists threads that it cannot delete.')
     }
   }
 }
 
 /** Another process may be deleting them. */
-async function isGoing(store: Store, threads: readonly ListedThread[]): Promise<boolean> {
+async function isGoing(
+  store: Store,
+  threads: readonly ListedThread[],
+  ownerId: OwnerId,
+): Promise<boolean> {
   const [first] = threads
-  return first === undefined || (await store.readThread(first.id)) === null
+  return first === undefined || (await findThread(store, first.id, { ownerId })) === null
 }
 
 export function parseMetadata(value: unknown): JsonObject {

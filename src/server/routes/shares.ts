@@ -27,7 +27,8 @@ export function shareRoutes(context: ServerContext): readonly Route[] {
   const findLink = async ({ params }: RouteRequest) => {
     const { id } = params
     if (!sharing || !isShareId(id)) throw noLink()
-    // Undefined: the store has no links, which the read of this one reports.
+    // What is shown is read with the link again: it may have been revoked while the request waited for its turn.
+    // Undefined: the store has no links, which that read reports.
     const share = await store.shares?.read(id)
     if (share === null) throw noLink()
     // No owner id has a line feed: no owner is mistaken for the readers of another's links.

@@ -1,5 +1,6 @@
 import type { ThreadId } from '../../core/ids.ts'
 import type { ShareId, StoredShare } from '../../core/share.ts'
+import { isAnother } from '../../core/thread-place.ts'
 import type { FinishedShare, SharedText, ShareRecords } from '../share-records.ts'
 import type { MemoryThread } from './memory-thread.ts'
 
@@ -33,9 +34,9 @@ export function createMemoryShareRecords(
   const ofThread = (threadId: ThreadId) =>
     [...shares].filter(([id, share]) => share.threadId === threadId && find(id) !== null)
   return {
-    async begin({ id, threadId, at, most, unfinishedBefore }) {
+    async begin({ id, threadId, incarnation: known = '', at, most, unfinishedBefore }) {
       const thread = threads.get(threadId)
-      if (thread === undefined) return 'no-thread'
+      if (thread === undefined || isAnother(known, thread.head.incarnation)) return 'no-thread'
       for (const [key, { finished, createdAt }] of ofThread(threadId)) {
         if (finished === null && createdAt < unfinishedBefore) shares.delete(key)
       }
@@ -74,14 +75,17 @@ export function createMemoryShareRecords(
       const texts = all.slice(0, fits === -1 ? limit : fits)
       return { texts, hasMore: texts.length < all.length }
     },
-    list: async (threadId) =>
+    list: async (threadId, incarnation = '') =>
       ofThread(threadId)
+        .filter(([, share]) => !isAnother(incarnation, share.incarnation))
         .toReversed()
         .flatMap(([id, { createdAt, finished }]) =>
           finished === null ? [] : [{ id, threadId, seq: finished.seq, createdAt }],
         ),
-    async remove(threadId, id) {
-      return find(id)?.share.threadId === threadId && shares.delete(id)
+    async remove(threadId, id, incarnation = '') {
+      const share = find(id)?.share
+      const isIt = share?.threadId === threadId && !isAnother(incarnation, share.incarnation)
+      return isIt && shares.delete(id)
     },
     release(threadId) {
       for (const [id, share] of shares) if (share.threadId === threadId) shares.delete(id)

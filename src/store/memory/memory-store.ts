@@ -7,7 +7,8 @@ import { callsOf, type Message, type Turn } from '../../core/message.ts'
 import { memoryFiles } from '../../files/memory-files.ts'
 import { type ListedThread, longestTitle } from '../../core/thread.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
-import { isHeld, type IsHolderAlive, newThreadHead } from '../lease.ts'
+import { isAnother } from '../../core/thread-place.ts'
+import { isHeld, type IsHolderAlive, isStale, newThreadHead } from '../lease.ts'
 import type { Append } from '../plan-commit.ts'
 import { fitBytes, jsonLength, omitInChange, omitLargeOutputs } from '../large-outputs.ts'
 import { drawMark } from '../place-evidence.ts'
@@ -133,19 +134,20 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       return { threads: mine.slice(0, limit), hasMore: mine.length > limit }
     },
 
-    async setThreadMetadata({ threadId, from, to }) {
+    async setThreadMetadata({ threadId, incarnation, from, to }) {
       open()
       const stored = threads.get(threadId)
       if (stored === undefined) return 'no-thread'
+      if (isAnother(incarnation ?? '', stored.head.incarnation)) return 'stale'
       if (toMetadataText(stored.thread.metadata) !== toMetadataText(from)) return 'stale'
       stored.thread = { ...stored.thread, metadata: copyJson(to) }
       return 'set'
     },
 
-    async deleteThread(id) {
+    async deleteThread(id, only = {}) {
       open()
       const stored = threads.get(id)
-      if (stored === undefined) return null
+      if (stored === undefined || isStale(stored.head, only)) return null
       threads.delete(id)
       files.release(id)
       shares.release(id)

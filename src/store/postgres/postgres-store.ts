@@ -171,8 +171,8 @@ export function postgres(
 
     readSeqs: async (ids) => (await feed.readSeqs(ids)) ?? threads.readSeqs(ids),
 
-    async deleteThread(id) {
-      const deleted = await threads.deleteThread(id)
+    async deleteThread(id, only) {
+      const deleted = await threads.deleteThread(id, only)
       if (deleted === null) return null
       const { messages, incarnation } = deleted
       publish([{ threadId: id, seq: 0, incarnation }])

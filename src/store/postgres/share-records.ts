@@ -18,11 +18,11 @@ export function createPostgresShareRecords(
 ): ShareRecords {
   const sql = createShareStatements(schema)
   return {
-    begin: ({ id, threadId, at, most, unfinishedBefore }) =>
+    begin: ({ id, threadId, incarnation, at, most, unfinishedBefore }) =>
       transaction(async (runInside) => {
         // Locked until the end of the transaction: a thread that is being deleted is then gone, and two
         // concurrent links are counted one after the other.
-        const [thread] = await runInside(sql.lock, [threadId])
+        const [thread] = await runInside(sql.lock, [threadId, incarnation ?? null])
         if (thread === undefined) return 'no-thread'
         await runInside(sql.dropUnfinished, [threadId, unfinishedBefore])
         const [found] = await runInside<{ readonly count: number }>(sql.count, [threadId])
@@ -53,8 +53,9 @@ export function createPostgresShareRecords(
         hasMore: texts.length < rows.length,
       }
     },
-    list: (threadId) => run<Share>(sql.list, [threadId]),
-    remove: async (threadId, id) => (await run(sql.remove, [threadId, id])).length > 0,
+    list: (threadId, incarnation) => run<Share>(sql.list, [threadId, incarnation ?? null]),
+    remove: async (threadId, id, incarnation) =>
+      (await run(sql.remove, [threadId, id, incarnation ?? null])).length > 0,
   }
 }
 
@@ -65,6 +66,10 @@ export const deleteSharesStatement = (schema: string): Statement => ({
     DELETE FROM ${schema}.share_messages WHERE share_id IN (SELECT id FROM gone)`,
 })
 
+/** Of any thread with this id, or of the one that was read. */
+const ofKnown = (column: string, known: string): string =>
+  `(${known}::text IS NULL OR ${column} = ${known})`
+
 export function createShareStatements(schema: string) {
   const shares = `${schema}.shares`
   const texts = `${schema}.share_messages`
@@ -73,7 +78,7 @@ export function createShareStatements(schema: string) {
   return {
     lock: toCompactStatement(
       'lock-shares',
-      `SELECT id FROM ${schema}.threads WHERE id = $1 FOR UPDATE`,
+      `SELECT id FROM ${schema}.threads WHERE id = $1 AND ${ofKnown('incarnation', '$2')} FOR UPDATE`,
     ),
     dropUnfinished: toCompactStatement(
       'drop-unfinished-shares',
@@ -118,11 +123,13 @@ export function createShareStatements(schema: string) {
     list: toCompactStatement(
       'list-shares',
       `SELECT s.id, s.thread_id AS "threadId", s.created_at AS "createdAt", s.seq FROM ${shares} AS s ${ofThread}
-       WHERE s.thread_id = $1 AND s.seq IS NOT NULL ORDER BY s.created_at DESC, s.id DESC`,
+       WHERE s.thread_id = $1 AND ${ofKnown('s.incarnation', '$2')} AND s.seq IS NOT NULL
+       ORDER BY s.created_at DESC, s.id DESC`,
     ),
     remove: toCompactStatement(
       'remove-share',
-      `WITH gone AS (DELETE FROM ${shares} WHERE thread_id = $1 AND id = $2 RETURNING id),
+      `WITH gone AS (DELETE FROM ${shares}
+           WHERE thread_id = $1 AND id = $2 AND ${ofKnown('incarnation', '$3')} RETURNING id),
          emptied AS (DELETE FROM ${texts} WHERE share_id IN (SELECT id FROM gone))
        SELECT id FROM gone`,
     ),

@@ -12,6 +12,7 @@ import type {
   ThreadListQuery,
 } from '../store.ts'
 import { longestTitle } from '../../core/thread.ts'
+import type { ThreadPrecondition } from '../lease.ts'
 import {
   firstTitleNote,
   type ListedThreadRow,
@@ -78,17 +79,21 @@ export function createThreadVerbs(
      * The thread's row is deleted first: this waits for a commit that holds it, and the statements that
      * follow see the rows of that commit. A single statement would not see them and leave them behind.
      */
-    deleteThread: (id: ThreadId): Promise<(DeletedThread & { incarnation: string }) | null> =>
+    deleteThread: (
+      id: ThreadId,
+      { expectedSeq, incarnation }: ThreadPrecondition = {},
+    ): Promise<(DeletedThread & { incarnation: string }) | null> =>
       transaction(async (runInside) => {
-        const [gone] = await runInside<{ incarnation: string }>(statements.deleteThread, [id])
+        const values = [id, expectedSeq ?? null, incarnation ?? null]
+        const [gone] = await runInside<{ incarnation: string }>(statements.deleteThread, values)
         if (gone === undefined) return null
         const [deleted] = await runInside<DeletedThread>(statements.deleteMessages, [id])
         for (const statement of statements.deleteRows) await runInside(statement, [id])
         return { messages: deleted?.messages ?? 0, incarnation: gone.incarnation }
       }),
 
-    async setThreadMetadata({ threadId, from, to }: MetadataChange) {
-      const values = [threadId, toMetadataText(from), toMetadataText(to)]
+    async setThreadMetadata({ threadId, incarnation, from, to }: MetadataChange) {
+      const values = [threadId, toMetadataText(from), toMetadataText(to), incarnation ?? null]
       const [row] = await run<{ readonly isSet: boolean }>(statements.setMetadata, values)
       if (row === undefined) return 'no-thread' as const
       return row.isSet ? ('set' as const) : ('stale' as const)
@@ -152,14 +157,16 @@ export function createThreadStatements(schema: string) {
     },
     deleteThread: toStatement(
       'delete-thread',
-      `DELETE FROM ${schema}.threads WHERE id = $1 RETURNING incarnation`,
+      `DELETE FROM ${schema}.threads WHERE id = $1 AND ($2::bigint IS NULL OR seq = $2)
+         AND ($3::text IS NULL OR incarnation = $3) RETURNING incarnation`,
     ),
     // Waits for a locked row, and then compares its current metadata, not those at the start of the
     // statement.
     setMetadata: toStatement(
       'set-metadata',
       `WITH changed AS (
-         UPDATE ${schema}.threads SET metadata = $3 WHERE id = $1 AND metadata = $2 RETURNING id
+         UPDATE ${schema}.threads SET metadata = $3 WHERE id = $1 AND metadata = $2
+           AND ($4::text IS NULL OR incarnation = $4) RETURNING id
        )
        SELECT EXISTS (SELECT FROM changed) AS "isSet" FROM ${schema}.threads WHERE id = $1`,
     ),

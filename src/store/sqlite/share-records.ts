@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ThreadId } from '../../core/ids.ts'
 import type { Share, ShareId, StoredShare } from '../../core/share.ts'
+import { isAnother } from '../../core/thread-place.ts'
 import { runSlice } from '../pacer.ts'
 import {
   readShareNames,
@@ -19,12 +20,14 @@ const deletedThread = '\u0001deleted'
  */
 const ofThread = 'JOIN threads t ON t.id = s.thread_id AND t.incarnation = s.incarnation'
 
+/** Of any thread with this id, or of the one that was read. */
+const ofKnown = (column: string): string => `(:known IS NULL OR ${column} = :known)`
+
 export const shareSql = {
   hideUnfinished: `UPDATE shares SET thread_id = '${deletedThread}'
     WHERE thread_id = :threadId AND seq IS NULL AND created_at < :before`,
   countShares: `SELECT count(*) AS count FROM shares s ${ofThread} WHERE s.thread_id = ?`,
-  beginShare: `INSERT INTO shares (id, thread_id, incarnation, created_at)
-    SELECT :id, id, incarnation, :at FROM threads WHERE id = :threadId`,
+  beginShare: `INSERT INTO shares (id, thread_id, incarnation, created_at) VALUES (:id, :threadId, :incarnation, :at)`,
   addText: `INSERT OR IGNORE INTO share_messages (share_id, nth, body)
     SELECT id, :nth, :body FROM shares WHERE id = :id AND seq IS NULL`,
   finishShare: `UPDATE shares SET seq = :seq, title = :title, names = :names WHERE id = :id
@@ -34,8 +37,10 @@ export const shareSql = {
   readShareTexts: `SELECT nth, body FROM share_messages WHERE share_id = ? AND nth < ?
     ORDER BY nth DESC`,
   listShares: `SELECT s.id, s.thread_id AS threadId, s.created_at AS createdAt, s.seq FROM shares s ${ofThread}
-    WHERE s.thread_id = ? AND s.seq IS NOT NULL ORDER BY s.created_at DESC, s.id DESC`,
-  hideShare: `UPDATE shares SET thread_id = '${deletedThread}' WHERE id = :id AND thread_id = :threadId`,
+    WHERE s.thread_id = :threadId AND ${ofKnown('s.incarnation')} AND s.seq IS NOT NULL
+    ORDER BY s.created_at DESC, s.id DESC`,
+  hideShare: `UPDATE shares SET thread_id = '${deletedThread}'
+    WHERE id = :id AND thread_id = :threadId AND ${ofKnown('incarnation')}`,
   hideSharesOfThread: `UPDATE shares SET thread_id = '${deletedThread}' WHERE thread_id = ?`,
   findHiddenShare: `SELECT id FROM shares WHERE thread_id = '${deletedThread}' LIMIT 1`,
   deleteSomeShareTexts: `DELETE FROM share_messages WHERE share_id = :id AND nth IN (
@@ -52,15 +57,19 @@ export function prepareShareStatements(db: DatabaseSync) {
   return {
     hideUnfinished: prepare<{ threadId: ThreadId; before: number }>(shareSql.hideUnfinished),
     countShares: prepare<[ThreadId], { count: number }>(shareSql.countShares),
-    beginShare: prepare<{ id: ShareId; threadId: ThreadId; at: number }>(shareSql.beginShare),
+    beginShare: prepare<{ id: ShareId; threadId: ThreadId; incarnation: string; at: number }>(
+      shareSql.beginShare,
+    ),
     addText: prepare<{ id: ShareId; nth: number; body: string }>(shareSql.addText),
     finishShare: prepare<{ id: ShareId; seq: number; title: string; names: string }>(
       shareSql.finishShare,
     ),
     readShare: prepare<[ShareId], ShareRow>(shareSql.readShare),
     readShareTexts: prepare<[ShareId, before: number], SharedText>(shareSql.readShareTexts),
-    listShares: prepare<[ThreadId], Share>(shareSql.listShares),
-    hideShare: prepare<{ id: ShareId; threadId: ThreadId }>(shareSql.hideShare),
+    listShares: prepare<{ threadId: ThreadId; known: string | null }, Share>(shareSql.listShares),
+    hideShare: prepare<{ id: ShareId; threadId: ThreadId; known: string | null }>(
+      shareSql.hideShare,
+    ),
     hideSharesOfThread: prepare<[ThreadId]>(shareSql.hideSharesOfThread),
     findHiddenShare: prepare<[], { id: ShareId }>(shareSql.findHiddenShare),
     deleteSomeShareTexts: prepare<{ id: ShareId }>(shareSql.deleteSomeShareTexts),
@@ -91,13 +100,14 @@ function removeOfShare(
 
 export function createSqliteShareRecords({ read, write }: ShareAccess): ShareRecords {
   return {
-    async begin({ id, threadId, at, most, unfinishedBefore: before }) {
+    async begin({ id, threadId, incarnation: known = '', at, most, unfinishedBefore: before }) {
       const hidden = await write(({ shares }) => shares.hideUnfinished.run({ threadId, before }))
       if (Number(hidden.changes) > 0) await removeHiddenShares({ read, write })
       return write(({ readKey, shares }) => {
-        if (readKey.get(threadId) === undefined) return 'no-thread'
+        const incarnation = readKey.get(threadId)?.incarnation
+        if (incarnation === undefined || isAnother(known, incarnation)) return 'no-thread'
         if ((shares.countShares.get(threadId)?.count ?? 0) >= most) return 'full'
-        shares.beginShare.run({ id, threadId, at })
+        shares.beginShare.run({ id, threadId, incarnation, at })
         return 'begun'
       })
     },
@@ -132,10 +142,13 @@ export function createSqliteShareRecords({ read, write }: ShareAccess): ShareRec
         }
         return { texts, hasMore: false }
       }),
-    list: (threadId) =>
-      read(({ shares }) => shares.listShares.all(threadId).map((row) => ({ ...row }))),
-    async remove(threadId, id) {
-      const hidden = await write(({ shares }) => shares.hideShare.run({ id, threadId }))
+    list: (threadId, known) =>
+      read(({ shares }) =>
+        shares.listShares.all({ threadId, known: known ?? null }).map((row) => ({ ...row })),
+      ),
+    async remove(threadId, id, known) {
+      const values = { id, threadId, known: known ?? null }
+      const hidden = await write(({ shares }) => shares.hideShare.run(values))
       if (Number(hidden.changes) === 0) return false
       await removeHiddenShares({ read, write })
       return true

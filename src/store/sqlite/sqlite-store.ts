@@ -13,7 +13,8 @@ import { folderFiles } from '../../files/folder-files.ts'
 import { memoryFiles } from '../../files/memory-files.ts'
 import { changedThreads, commitGroup, isLong } from '../commit-group.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
-import { isHeld, type IsHolderAlive } from '../lease.ts'
+import { isAnother } from '../../core/thread-place.ts'
+import { isHeld, type IsHolderAlive, isStale } from '../lease.ts'
 import { createLedgerReader } from '../ledger-reader.ts'
 import { createPacer, runPaced } from '../pacer.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
@@ -144,10 +145,10 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       : write((statements) => runToEnd(writeAll(statements)))
   }
 
-  const deleteThread: Store['deleteThread'] = async (id) => {
+  const deleteThread: Store['deleteThread'] = async (id, only = {}) => {
     const deleted = await write((statements) => {
-      const found = statements.readKey.get(id)
-      if (found === undefined) return null
+      const found = statements.readHead.get(id)
+      if (found === undefined || isStale(found, only)) return null
       const { thread, incarnation } = found
       statements.shares.hideSharesOfThread.run(id)
       const messages = hideThread(statements, thread, createCounter(statements)())
@@ -209,11 +210,13 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       return toThreadList(found, limit)
     },
 
-    async setThreadMetadata({ threadId: id, from, to }) {
+    async setThreadMetadata({ threadId: id, incarnation, from, to }) {
       return write((statements) => {
+        const found = statements.readKey.get(id)
+        if (found === undefined) return 'no-thread'
+        if (isAnother(incarnation ?? '', found.incarnation)) return 'stale'
         const values = { id, from: toMetadataText(from), to: toMetadataText(to) }
-        if (Number(statements.setMetadata.run(values).changes) > 0) return 'set'
-        return statements.readKey.get(id) === undefined ? 'no-thread' : 'stale'
+        return Number(statements.setMetadata.run(values).changes) > 0 ? 'set' : 'stale'
       })
     },
 

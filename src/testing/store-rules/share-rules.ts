@@ -132,6 +132,25 @@ export const shareRules: readonly StoreRule[] = [
       }),
   },
   {
+    id: 'OP6',
+    claim: 'links the thread that was read, and no other that was created under its id since',
+    check: ({ open }) =>
+      withShares(open, async (shares, store) => {
+        await createThread(store)
+        const { incarnation } = (await store.readThread(thread)) ?? {}
+        if (incarnation === undefined) return
+        await store.deleteThread(thread)
+        await createThread(store)
+        assert.equal(await shares.begin({ ...begin, incarnation, id: idOf('a') }), 'no-thread')
+        await share(shares, idOf('b'))
+        assert.deepEqual(await shares.list(thread, incarnation), [])
+        assert.equal(await shares.remove(thread, idOf('b'), incarnation), false)
+        const now = (await store.readThread(thread))?.incarnation
+        assert.equal((await shares.list(thread, now)).length, 1)
+        assert.equal(await shares.remove(thread, idOf('b'), now), true)
+      }),
+  },
+  {
     id: 'FK5',
     claim: 'limits the links of a thread, and counts an unfinished one only for a while',
     check: ({ open }) =>

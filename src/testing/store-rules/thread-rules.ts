@@ -281,6 +281,31 @@ export const threadRules: readonly StoreRule[] = [
     },
   },
   {
+    id: 'OP6',
+    claim:
+      'changes and deletes the thread that was read, and no other that was created under its id since',
+    async check({ open }) {
+      const store = await open()
+      await createThread(store)
+      const { incarnation } = (await store.readThread(thread)) ?? {}
+      if (incarnation === undefined) return
+      await store.deleteThread(thread)
+      await createThread(store)
+      const change = { threadId: thread, from: {}, to: { of: 'the first' } }
+      assert.equal(await store.setThreadMetadata({ ...change, incarnation }), 'stale')
+      assert.equal(await store.deleteThread(thread, { incarnation }), null)
+      const { seq } = await append(store, [messageAdded('Hello')])
+      const now = await store.readThread(thread)
+      assert.deepEqual(now?.metadata, {})
+      const known = { incarnation: now?.incarnation }
+      assert.equal(await store.deleteThread(thread, { ...known, expectedSeq: seq - 1 }), null)
+      assert.equal(await store.setThreadMetadata({ ...change, ...known }), 'set')
+      assert.deepEqual(await store.deleteThread(thread, { ...known, expectedSeq: seq }), {
+        messages: 1,
+      })
+    },
+  },
+  {
     id: 'LG1',
     claim: 'deletes a thread whole; its id begins anew at 0, and others stay',
     async check({ open, reopen }) {
