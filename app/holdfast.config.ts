@@ -11,7 +11,7 @@ const delay = process.env['HOLDFAST_DEMO_DELAY_MS']
 const isDemo = (process.env['HOLDFAST_MODEL'] || 'demo') === 'demo'
 const service = readWeatherService(process.env)
 
-/** What `holdfast serve` is told for this chat. The model is HOLDFAST_MODEL, and the demo without it. */
+/** The options of `holdfast serve` for this chat. The model is HOLDFAST_MODEL, or the demo model if that is not set. */
 export default {
   ...demo,
   ...(service === undefined

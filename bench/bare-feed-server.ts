@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
  * The least that a server does for many followers: the same bytes, written to each response that is open, and
- * nothing else. In a process of its own, as the server that it is compared with. Tells its parent where it is,
- * and then, for each order, the CPU time it took.
+ * nothing else. In a process of its own, as the server that it is compared with. It sends its parent its
+ * address and then, for each order, the CPU time that it took.
  */
 export interface WriteOrder {
   readonly frames: number

@@ -73,7 +73,7 @@ async function load(name: string, server: StreamServer): Promise<readonly Row[]>
   ]
 }
 
-/** What a thread has and its follower was not told of, and frames that did not follow the one before. */
+/** Counts the events of a thread that its follower did not receive, and the frames that did not follow the one before. */
 async function countLost(
   url: string,
   ids: readonly string[],

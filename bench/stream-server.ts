@@ -5,9 +5,9 @@ import { sqlite } from 'holdfast/sqlite'
 import { type ScriptedCall, scriptedModel } from 'holdfast/testing'
 
 /**
- * One server in a process of its own, on the database that DB names. Its model says as many words as it
- * is told, one every 20 ms. Tells its parent where it is and, when asked, what memory it holds, what CPU time it has
- * used, and for how long its main thread worked without a break.
+ * One server in a process of its own, on the database that DB names. Its model streams as many words as the message asks
+ * for, one every 20 ms. It sends its parent its address and, on request, the memory that it holds, the CPU time that it
+ * has used, and the longest time that its main thread worked without a break.
  */
 
 const { DB = '' } = process.env

@@ -9,8 +9,8 @@ import { bareHandler, type Client, createTurns, holdfastHandler } from './turn-w
 
 /**
  * One way to do the turn, in a process of its own, as it would be in a server: what one system makes
- * the compiler believe, or leaves for the garbage collector, is not paid for by another. It does turns
- * when it is told to, and says how long they took.
+ * the compiler believe, or leaves for the garbage collector, is not paid for by another. For each
+ * order from its parent it does the turns, and sends back how long they took.
  */
 export type TurnSystem = 'bare' | 'save-at-end' | 'holdfast' | 'traced' | 'flushes'
 

@@ -17,7 +17,7 @@ const folders: Readonly<Record<string, RegExp>> = {
 const leftOut = /(?:^|\/)(?:\.[^/]+|node_modules|dist)\//
 
 /** Paths of the project's files that are published as they are, from its folder, with `/`. */
-export function listPublishedFiles(): readonly string[] {
+function listPublishedFiles(): readonly string[] {
   const inFolders = Object.entries(folders).flatMap(([folder, fits]) =>
     listFiles(join(project, folder))
       .map((path) => `${folder}/${path}`)
@@ -56,7 +56,7 @@ export function copyPublishedFiles(folder: string): void {
  * A page whose links to files that are not in the package lead to the repository instead, at the tag of this version. Links to what
  * is published stay as they are.
  */
-export function toPublishedPage(
+function toPublishedPage(
   page: string,
   path: string,
   isPublished: (path: string) => boolean,

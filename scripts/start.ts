@@ -1,4 +1,4 @@
-// npm start: the chat of app/, on holdfast.db in this folder, with the demo model unless told otherwise.
+// npm start: the chat of app/, on holdfast.db in this folder, with the demo model unless HOLDFAST_MODEL names another.
 
 import { join } from 'node:path'
 import { runCli } from '../src/cli/index.ts'

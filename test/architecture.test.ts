@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { findDeadExports } from './support/export-rules.ts'
 import { findExtensionProblems, findIndexProblems, findNameProblems } from './support/file-rules.ts'
 import { findCycles, findLayerProblems, findPublicImportProblems } from './support/layer-rules.ts'
 import { type ModuleShape, readShapes } from './support/module-shape.ts'
@@ -8,6 +9,10 @@ const sources = readShapes(readFiles('src/**/*.*'))
 const tests = readShapes(readFiles('test/**/*.ts', 'test/**/*.tsx'))
 const users = readShapes(
   readFiles('app/**/*.{ts,tsx}', 'examples/**/*.{ts,tsx}', 'templates/**/*.{ts,tsx}'),
+)
+const scripts = readShapes(readFiles('scripts/**/*.ts'))
+const others = readShapes(
+  readFiles('bench/**/*.{ts,mjs}', 'bin/*.js', 'scripts/*.mjs', 'site/**/*.{ts,js}', '*.config.ts'),
 )
 
 describe('the layers', () => {
@@ -153,6 +158,43 @@ describe('the files', () => {
       'src/core/index.ts does more than re-export by name',
       'src/views/index.ts does more than re-export by name',
       'src/protocol/index.ts does more than re-export by name',
+    ])
+  })
+
+  it('export no function, constant or class that no other file imports, unless it is public', () => {
+    const { exports } = JSON.parse(readProjectFile('package.json')) as {
+      exports: Readonly<Record<string, { readonly 'holdfast-source': string }>>
+    }
+    const entryPoints = Object.values(exports).map((entry) =>
+      entry['holdfast-source'].replace('./', ''),
+    )
+    expect(entryPoints).toContain('src/index.ts')
+    const users = [...tests, ...others]
+    expect(findDeadExports([...sources, ...scripts], users, entryPoints)).toEqual([])
+    expect(
+      findDeadExports(
+        shapesOf({
+          'src/index.ts': `export { fold } from './core/fold.ts'; export const version = 1`,
+          'src/core/fold.ts': `export function fold() {}; export const [a, { b, c: d = 1 }] = []; export class E {}`,
+          'src/core/event.ts': `export type Event = 1; export interface Other {}; const x = 1, y = 2
+            export { x, y as z, type Event as Third }; export default x; import './event.ts'`,
+          'src/core/all.ts': `export const one = 1`,
+          'src/core/again.ts': `export { one, two } from './all.ts'; export { E } from './fold.ts'`,
+          'src/core/whole.ts': `export const kept = 1`,
+          'src/core/later.ts': `export const kept = 1`,
+          'src/core/fold.test.ts': `export const unused = 1; import * as whole from './whole.ts'`,
+        }),
+        shapesOf({
+          'test/a.ts': `import { a, d as b } from '../src/core/fold.ts'; await import('../src/core/later.ts')`,
+          'bench/a.ts': `import x, { z } from '../src/core/event.ts'; import type { one } from '../src/core/again.ts'`,
+        }),
+        ['src/index.ts'],
+      ),
+    ).toEqual([
+      'src/core/fold.ts: nothing imports b',
+      'src/core/event.ts: nothing imports x',
+      'src/core/again.ts: nothing imports two',
+      'src/core/again.ts: nothing imports E',
     ])
   })
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../core/json.ts'
+import { isJsonObject, type JsonObject } from '../core/json.ts'
 import { type Api, type ApiOptions, createApi } from './api.ts'
 import { createExternalStore, type ExternalStore } from './external-store.ts'
 
@@ -24,6 +24,9 @@ export interface AgentInfo {
   readonly sharing: boolean
 }
 
+/** An older server leaves out what it does not know. */
+type AnsweredInfo = { readonly [Name in keyof AgentInfo]?: AgentInfo[Name] | null }
+
 const nothing: AgentInfo = { models: [], choices: null, person: null, sharing: false }
 
 /**
@@ -35,10 +38,17 @@ export function createAgentClient(options: ApiOptions): ExternalStore<AgentInfo>
   let isRead = false
   const read = async (signal: AbortSignal) => {
     try {
-      const info = await api.get<Partial<AgentInfo>>('/api/agent', signal)
+      const answer = await api.get<unknown>('/api/agent', signal)
+      // The answer of something else, such as a proxy: nothing has been read.
+      if (!isJsonObject(answer)) return
       isRead = true
-      const { models = [], choices = null, person = null, sharing = false } = info
-      store.update(() => ({ models, choices, person, sharing }))
+      const info = answer as AnsweredInfo
+      store.update(() => ({
+        models: info.models ?? [],
+        choices: info.choices ?? null,
+        person: info.person ?? null,
+        sharing: info.sharing ?? false,
+      }))
     } catch {
       // An older server, or none: there is no picker, and messages are sent without choices.
     }

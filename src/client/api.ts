@@ -129,7 +129,8 @@ async function answerOf(send: () => Promise<Response>, { signal }: RequestInit):
   }
 }
 
-async function readJson<Answer>(response: Response, signal?: AbortSignal): Promise<Answer> {
+/** The JSON of a response; its type is the caller's assertion. What cannot be read is an `ApiError`, as for every request. */
+export async function readJson<Answer>(response: Response, signal?: AbortSignal): Promise<Answer> {
   try {
     return (await untilAborted(response.json(), signal)) as Answer
   } catch (error) {

@@ -1,5 +1,4 @@
-import { ApiError } from '../protocol/api-error.ts'
-import { type ApiOptions, createApi, rootOf } from './api.ts'
+import { type ApiOptions, createApi, readJson } from './api.ts'
 
 /** A file on the server, as a part of a message. */
 export interface UploadedFile {
@@ -14,7 +13,7 @@ export interface UploadedFile {
 export interface UploadOptions {
   /** Called with the share that has been sent, from 0 to 1. @default none */
   readonly onProgress?: (share: number) => void
-  /** Cancels the upload; nothing of the file is stored. @default none */
+  /** Cancels the upload, which then rejects with the signal's reason; nothing of the file is stored. @default none */
   readonly signal?: AbortSignal
 }
 
@@ -37,59 +36,55 @@ export async function uploadFile(
     'content-type': file.type === '' ? 'application/octet-stream' : file.type,
     ...(file.name === undefined ? {} : { 'x-filename': encodeURIComponent(file.name) }),
   }
+  const { signal } = options
   // Only `XMLHttpRequest` reports the progress of an upload.
   const reportsProgress = api.fetch === undefined && typeof XMLHttpRequest === 'function'
-  const { mediaType, url, filename, bytes } = reportsProgress
-    ? await sendWithProgress(api, file, headers, options)
-    : await sendPlainly(api, file, headers, options)
+  const server = createApi(
+    reportsProgress ? { ...api, fetch: fetchWithProgress(file, options) } : api,
+  )
+  const init = { method: 'POST', headers, body: file, ...(signal === undefined ? {} : { signal }) }
+  const answer = await readJson<Answer>(await server.open('/api/files', init), signal)
+  const { mediaType, url, filename, bytes } = answer
   const part = { type: 'file', mediaType, url, bytes } as const
   return filename === undefined ? part : { ...part, filename }
 }
 
-async function sendPlainly(
-  api: ApiOptions,
-  body: Blob,
-  headers: Record<string, string>,
-  { signal }: UploadOptions,
-): Promise<Answer> {
-  const init = { method: 'POST', headers, body, ...(signal === undefined ? {} : { signal }) }
-  const response = await createApi(api).open('/api/files', init)
-  return (await response.json()) as Answer
+/**
+ * An `XMLHttpRequest` as a `fetch` of this one body, so that a refusal, a broken connection and a cancellation are what
+ * they are for every other request.
+ */
+function fetchWithProgress(body: Blob, { onProgress }: UploadOptions): typeof fetch {
+  return (address, { method = 'GET', headers, signal } = {}) =>
+    new Promise((resolve, reject) => {
+      const request = new XMLHttpRequest()
+      request.open(method, address instanceof Request ? address.url : address.toString())
+      for (const [name, value] of new Headers(headers)) request.setRequestHeader(name, value)
+      request.upload.addEventListener('progress', ({ loaded, total }) => {
+        if (total > 0) onProgress?.(loaded / total)
+      })
+      // In a promise: a status that no `Response` can have is a failure too.
+      request.addEventListener('load', () => resolve(Promise.resolve(request).then(toResponse)))
+      const lose = () => reject(new TypeError('The request failed.'))
+      request.addEventListener('error', lose)
+      request.addEventListener('abort', lose)
+      signal?.addEventListener('abort', () => {
+        reject(signal.reason as Error)
+        request.abort()
+      })
+      request.send(body)
+    })
 }
 
-function sendWithProgress(
-  api: ApiOptions,
-  body: Blob,
-  headers: Readonly<Record<string, string>>,
-  { onProgress, signal }: UploadOptions,
-): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest()
-    request.open('POST', `${rootOf(api)}/api/files`)
-    for (const [name, value] of Object.entries({ ...api.headers?.(), ...headers })) {
-      request.setRequestHeader(name, value)
-    }
-    request.responseType = 'json'
-    request.upload.addEventListener('progress', ({ loaded, total }) => {
-      if (total > 0) onProgress?.(loaded / total)
+function toResponse(request: XMLHttpRequest): Response {
+  const { status, responseText } = request
+  const headers = request
+    .getAllResponseHeaders()
+    .split('\r\n')
+    .flatMap((line): [string, string][] => {
+      const colon = line.indexOf(':')
+      return colon < 1 ? [] : [[line.slice(0, colon), line.slice(colon + 1).trim()]]
     })
-    request.addEventListener('load', () => {
-      const { status } = request
-      const answer = request.response as (Answer & { readonly error?: Refusal }) | null
-      if (status === 201 && answer !== null) return resolve(answer)
-      const { code = 'http-error', message = `The server responded with ${status}.` } =
-        answer?.error ?? {}
-      reject(new ApiError(status, code, message))
-    })
-    const lost = () => reject(new ApiError(0, 'unreachable', 'The server cannot be reached.'))
-    request.addEventListener('error', lost)
-    request.addEventListener('abort', lost)
-    signal?.addEventListener('abort', () => request.abort())
-    request.send(body)
-  })
-}
-
-interface Refusal {
-  readonly code?: string
-  readonly message?: string
+  // A `Response` with such a status may have no body, not even an empty one.
+  const hasBody = ![204, 205, 304].includes(status)
+  return new Response(hasBody ? responseText : null, { status, headers })
 }

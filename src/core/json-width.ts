@@ -11,9 +11,6 @@ export interface JsonWidth {
  */
 export const mostWidth: JsonWidth = { values: 500_000, keys: 25_000 }
 
-/** The most values that an imported message may have in all, which may be a turn of thousands of calls, and the most keys of each of its parts. */
-export const mostMessageWidth: JsonWidth = { values: 1_000_000, keys: 50_000 }
-
 /** What a value has that has more. */
 export const tooWide = describeWidth(mostWidth)
 

@@ -33,6 +33,27 @@ const escapes: Readonly<Record<string, string>> = {
   t: '\t',
 }
 
+const numeral = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+
+/** Where the characters of a string end that stand for themselves: at a quote, a backslash, what no string may contain, or the end. */
+export function endOfPlain(text: string, from: number): number {
+  let at = from
+  for (; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 0x22 || code === 0x5c || code < 0x20) break
+  }
+  return at
+}
+
+/** Plain assignment would run the setter of `__proto__`; JSON.parse makes a property of it. Any other is assigned, in a tenth of the time. */
+function define(object: Record<string, Json>, key: string, value: Json): void {
+  if (key !== '__proto__') object[key] = value
+  else {
+    const property = { value, enumerable: true, configurable: true, writable: true }
+    Object.defineProperty(object, key, property)
+  }
+}
+
 /** Once the text ran out or was invalid, every container above closes where it is. */
 class PartialReader {
   readonly #text: string
@@ -54,13 +75,14 @@ class PartialReader {
     if (char === '"') return this.#string()
     if (char === '[') return this.#array(depth)
     if (char === '{') return this.#object(depth)
+    if (!/[a-z]/.test(char)) return this.#number()
     for (const [word, value] of literals) {
       if (this.#text.startsWith(word, this.#at)) {
         this.#at += word.length
         return value
       }
     }
-    return this.#number()
+    return this.#stop()
   }
 
   #array(depth: number): Json {
@@ -96,15 +118,7 @@ class PartialReader {
         return object
       }
       const value = this.#value(depth + 1)
-      // Plain assignment would run the setter of `__proto__`; JSON.parse makes a property of it.
-      if (value !== undefined) {
-        Object.defineProperty(object, key, {
-          value,
-          enumerable: true,
-          configurable: true,
-          writable: true,
-        })
-      }
+      if (value !== undefined) define(object, key, value)
       if (!this.#done) return object
       this.#skipSpace()
       if (this.#consume('}')) return object
@@ -121,12 +135,14 @@ class PartialReader {
     while (true) {
       const char = this.#text[this.#at]
       if (char === undefined || char < ' ') return this.#cutString(value)
-      this.#at++
-      if (char === '"') return value
-      if (char !== '\\') {
-        value += char
+      if (char !== '"' && char !== '\\') {
+        const from = this.#at
+        this.#at = endOfPlain(this.#text, from)
+        value += this.#text.slice(from, this.#at)
         continue
       }
+      this.#at++
+      if (char === '"') return value
       const escape = this.#text[this.#at]
       if (escape === 'u') {
         const hex = this.#text.slice(this.#at + 1, this.#at + 5)
@@ -149,17 +165,16 @@ class PartialReader {
   }
 
   #number(): number | undefined {
-    const match = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/.exec(this.#text.slice(this.#at))
-    if (match === null) return this.#stop()
-    const end = this.#at + match[0].length
+    numeral.lastIndex = this.#at
+    const digits = numeral.exec(this.#text)?.[0] ?? ''
+    this.#at += digits.length
     // What follows decides whether the number is over.
-    if (!/[\s,\]}]/.test(this.#text[end] ?? '')) return this.#stop()
-    this.#at = end
-    return Number(match[0])
+    if (digits === '' || !/[\s,\]}]/.test(this.#text[this.#at] ?? '')) return this.#stop()
+    return Number(digits)
   }
 
   #skipSpace(): void {
-    while (/[ \t\r\n]/.test(this.#text[this.#at] ?? '')) this.#at++
+    while (' \t\r\n'.includes(this.#text[this.#at] ?? 'end')) this.#at++
   }
 
   #consume(char: string): boolean {

@@ -58,6 +58,7 @@ import { ownerIn, type ThreadScope } from './thread-scope.ts'
 import type { Frame } from './follow/live-window.ts'
 import { createToolCallRepository, type ToolCallRepository } from './calls/tool-calls.ts'
 import { noToolbox, type Toolbox } from './agent/tool-policy.ts'
+import { wordsOutside } from './agent/known-tools.ts'
 import { createAgentSource } from './agent/turn-agent.ts'
 import { warnDeprecated } from './options/warn-deprecated.ts'
 import type { Store } from '../store/store.ts'
@@ -310,10 +311,10 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     },
     send: (request) => send(engine, request),
     regenerate: (request) => regenerate(engine, request),
-    continue: async (threadId, scope = {}, found) =>
-      continueTurn(engine, threadId, ownerIn(scope), found),
+    continue: async (threadId, scope = {}, reads) =>
+      continueTurn(engine, threadId, ownerIn(scope), reads),
     stop: async (threadId, scope = {}) => stopRun(engine, threadId, ownerIn(scope)),
-    async decide(request, found) {
+    async decide(request, reads) {
       checkNames('decide', request, ['threadId', 'by', 'decisions', 'ownerId'])
       const { threadId, by, decisions, ownerId } = request
       checkBy(by)
@@ -324,13 +325,13 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
         by,
         decisions.map(toDecisionRequest),
         ownerId === undefined ? undefined : parseOwnerId(ownerId),
-        found,
+        reads,
       )
     },
-    resolve: async (request) => resolveCall(engine, toResolveRequest(request)),
-    async addToolOutputs(threadId, outputs, found) {
+    resolve: async (request, reads) => resolveCall(engine, toResolveRequest(request), reads),
+    async addToolOutputs(threadId, outputs, reads) {
       checkList('The outputs are', outputs)
-      return addToolOutputs(engine, parseThreadId(threadId), outputs.map(toGivenOutput), found)
+      return addToolOutputs(engine, parseThreadId(threadId), outputs.map(toGivenOutput), reads)
     },
     subscribe: (threadId, after, signal, gate) =>
       hub.follow(threadId, after, signal ?? new AbortController().signal, gate),
@@ -343,6 +344,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
       newCallId,
       limits: chosen,
       pause: pauseOf(clock),
+      failureTexts: (place) => wordsOutside(engine, place),
       onIgnored: (end) => emit({ type: 'end-ignored', ...end }),
     }),
     clock,

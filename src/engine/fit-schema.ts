@@ -35,15 +35,20 @@ export async function fitSchema(
     const value = toJson(given)
     const checked = await asSchema(schema).validate?.(value)
     if (checked === undefined) return { kind: 'fits', value }
-    if (!checked.success) return refused(describeFault(checked.error))
+    if (!checked.success) return refuse(checked.error)
     return isDeeperThan(checked.value, deepestValue)
       ? tooDeep
       : { kind: 'fits', value: toJson(checked.value) }
   } catch (error) {
-    // A schema that calls another one throws the other's findings: these are about the value.
-    const found = describeIssues(error)
-    return found === '' ? { kind: 'failed', error: toReadableThrown(error) } : refused(found)
+    // A schema that calls another one throws the other's findings.
+    return refuse(error)
   }
+}
+
+/** Findings are about the value. Any other error, thrown or returned, is the host's own: it may name what its check asked. */
+function refuse(error: unknown): FittedValue | FailedCheck {
+  const found = describeIssues(error)
+  return found === '' ? { kind: 'failed', error: toReadableThrown(error) } : refused(found)
 }
 
 /**
@@ -68,11 +73,7 @@ const refused = (message: string): FittedValue => ({ kind: 'refused', message })
 const tooDeep = refused(`They are nested deeper than ${deepestValue} levels.`)
 const tooMany = refused(`They have ${tooWide}.`)
 
-/** In one line: schemas that list issues put them into their message as several lines of JSON. */
-function describeFault(error: unknown): string {
-  return describeIssues(error) || messageOf(error) || 'The schema rejected them without a reason.'
-}
-
+/** In one line: schemas that list issues put them into their message as several lines of JSON. Empty: it lists none. */
 function describeIssues(error: unknown): string {
   try {
     const { issues } = error as { readonly issues?: unknown }

@@ -1,13 +1,7 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
-import {
-  type CallId,
-  type OwnerId,
-  parseOwnerId,
-  parseStoredThreadId,
-  type ThreadId,
-} from '../core/ids.ts'
+import { type OwnerId, parseOwnerId, parseStoredThreadId } from '../core/ids.ts'
 import { longestTitle, type ThreadRecord } from '../core/thread.ts'
-import type { FoundCall, Store } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 import { checkNames } from './options/check-names.ts'
 
 /** The owner that a thread must belong to: another owner's thread is treated as not existing (HT2). */
@@ -34,17 +28,6 @@ export async function findThread(
   const ownerId = ownerIn(scope)
   const thread = await store.readThread(parseStoredThreadId(threadId))
   return thread === null || isOther(thread.ownerId, ownerId) ? null : thread
-}
-
-/** The call with its turn, if it exists and its thread is in scope. One read returns both call and owner. */
-export async function findOwnCall(
-  store: Store,
-  threadId: ThreadId,
-  callId: CallId,
-  ownerId: OwnerId | undefined,
-): Promise<FoundCall | null> {
-  const found = await store.readCall(threadId, callId)
-  return ownerId !== undefined && found?.ownerId !== ownerId ? null : found
 }
 
 export function parseTitle(value: unknown): string {

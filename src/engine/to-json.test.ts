@@ -71,6 +71,24 @@ describe('toJson', () => {
     })
   })
 
+  test('[OP7] refuses too many different keys before it has read what they hold', () => {
+    let reads = 0
+    const objectOf = (nth: number, count: number): object => {
+      const object = {}
+      for (let key = 0; key < count; key++) {
+        const get = () => ++reads
+        Object.defineProperty(object, `${nth}-${key}`, { enumerable: true, get })
+      }
+      return object
+    }
+    expect(() => toJson(objectOf(1, 30_000))).toThrow('different keys')
+    expect(reads).toBe(0)
+    expect(() => toJson(Array.from({ length: 10 }, (_, nth) => objectOf(nth, 10_000)))).toThrow(
+      'different keys',
+    )
+    expect(reads).toBe(20_000)
+  })
+
   test('throws for what JSON cannot represent', () => {
     const circle: Record<string, unknown> = {}
     circle['self'] = circle

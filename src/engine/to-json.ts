@@ -22,9 +22,14 @@ interface Budget {
   left: number
   /** How many keys its objects have had, alike or different. */
   keys: number
+  /** The different ones of its large objects: without them, each would be copied before all are refused (OP7). */
+  readonly different: Set<string>
 }
 
-const newBudget = (): Budget => ({ left: mostWidth.values, keys: 0 })
+const newBudget = (): Budget => ({ left: mostWidth.values, keys: 0, different: new Set() })
+
+/** An object with more keys than this is large. */
+const manyKeys = 1_000
 
 /**
  * A value as a database would return it: `undefined` is null, and what is nested deeper than `deepestValue` levels
@@ -114,12 +119,20 @@ function copyObject(object: object, level: number, budget: Budget): Json | undef
   const keys = Object.keys(object)
   spend(budget, keys.length)
   budget.keys += keys.length
+  if (keys.length > manyKeys) noteKeys(budget, keys)
   for (const key of keys) {
     const copied = copyPlain((object as Record<string, unknown>)[key], level, budget)
     if (copied === undefined || key === '__proto__') return undefined
     copy[key] = copied
   }
   return copy
+}
+
+function noteKeys({ different }: Budget, keys: readonly string[]): void {
+  for (const key of keys) {
+    different.add(key)
+    if (different.size > mostWidth.keys) throw new UnstorableError(`has ${tooWide}`)
+  }
 }
 
 function spend(budget: Budget, values: number): void {

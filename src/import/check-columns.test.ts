@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { deepestJson, deepestValue, isDeeperThan } from '../core/json-depth.ts'
 import type { Json } from '../core/json.ts'
-import { mostMessageWidth } from '../core/json-width.ts'
 import { runToEnd } from '../core/pausable-work.ts'
-import { checkColumns, readLegacyMessages, tooManyValues } from './read-legacy-messages.ts'
+import { mostImported, tooManyValues } from './message-width.ts'
+import { checkColumns, readLegacyMessages } from './read-legacy-messages.ts'
 import { columnOf } from './old-fields.ts'
 
 const read = (...messages: readonly unknown[]) =>
@@ -48,10 +48,10 @@ describe('JSON that is a text in a message', () => {
   )
 
   it.each([
-    ['values', `[${'1,'.repeat(mostMessageWidth.values)}1]`],
+    ['values', `[${'1,'.repeat(mostImported.values)}1]`],
     [
       'keys',
-      `{${Array.from({ length: mostMessageWidth.keys + 1 }, (_, nth) => `"k${nth}":1`).join()}}`,
+      `{${Array.from({ length: mostImported.keys + 1 }, (_, nth) => `"k${nth}":1`).join()}}`,
     ],
   ])('[CL6b] has as few %s as a message has, or that is not read', (_, text) => {
     const { failed, counts } = read(

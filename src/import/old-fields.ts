@@ -1,9 +1,10 @@
-import { isJsonObject, type Json, type JsonObject, parseJson } from '../core/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
 import { furthestMs } from '../views/iso-date.ts'
 import type { ReportMend } from './old-message.ts'
-import { createJsonScanner, deepestValue } from '../core/json-depth.ts'
-import { isTooWide, isWider, mostMessageWidth } from '../core/json-width.ts'
+import { deepestValue, isDeeperThan } from '../core/json-depth.ts'
 import { type PausableWork, runToEnd } from '../core/pausable-work.ts'
+import { isWideMessage, isWideValue, mostImported } from './message-width.ts'
+import { charsAtOnce, type ParsedJson, parseJsonInSteps } from './parse-json-in-steps.ts'
 
 /** The first of these fields that is present; old data has several names for one thing. */
 export function fieldOf(object: JsonObject, ...names: readonly string[]): Json | undefined {
@@ -135,15 +136,8 @@ function readNumber(value: number): number | undefined {
   return Math.abs(ms) <= furthestMs ? ms : undefined
 }
 
-/** What is known of JSON text: its value, or why it has none that may be walked (CL6a, CL6b). */
-type DecodedText =
-  | { readonly kind: 'value'; readonly value: Json }
-  | { readonly kind: 'not-json' }
-  | { readonly kind: 'too-deep' }
-  | { readonly kind: 'too-wide' }
-
 /** The columns that are text, as long as their object lives. */
-const decoded = new WeakMap<JsonObject, Map<string, DecodedText>>()
+const decoded = new WeakMap<JsonObject, Map<string, ParsedJson>>()
 
 /**
  * The first of these fields that is present, decoded if it is a column: a dump of a table has its JSON columns as text.
@@ -154,7 +148,8 @@ export function columnOf(object: JsonObject, ...names: readonly string[]): Json 
   const name = names.find((some) => Object.hasOwn(object, some) && object[some] !== null)
   const value = name === undefined ? undefined : object[name]
   if (name === undefined || !isColumnText(value)) return value
-  const found = decoded.get(object)?.get(name) ?? keep(object, name, runToEnd(decodeText(value)))
+  const found =
+    decoded.get(object)?.get(name) ?? keep(object, name, runToEnd(decodeColumnText(value)))
   return found.kind === 'value' ? found.value : undefined
 }
 
@@ -162,13 +157,13 @@ export function columnOf(object: JsonObject, ...names: readonly string[]): Json 
 export function* decodeInSteps(
   object: JsonObject,
   name: string,
-): PausableWork<DecodedText | undefined> {
+): PausableWork<ParsedJson | undefined> {
   const value = Object.hasOwn(object, name) ? object[name] : undefined
   if (!isColumnText(value)) return undefined
-  return decoded.get(object)?.get(name) ?? keep(object, name, yield* decodeText(value))
+  return decoded.get(object)?.get(name) ?? keep(object, name, yield* decodeColumnText(value))
 }
 
-function keep(object: JsonObject, name: string, text: DecodedText): DecodedText {
+function keep(object: JsonObject, name: string, text: ParsedJson): ParsedJson {
   const known = decoded.get(object)
   if (known === undefined) decoded.set(object, new Map([[name, text]]))
   else known.set(name, text)
@@ -182,36 +177,35 @@ export const decodeColumn = (value: Json | undefined): Json | undefined =>
 const isColumnText = (value: Json | undefined): value is string =>
   typeof value === 'string' && /^\s*[[{]/.test(value)
 
-/** JSON text as a value. `undefined`: it is not JSON, or too deep or too wide. */
+/** JSON text as a value, of a call or an entry of a list. `undefined`: it is not JSON, or too deep or too wide. */
 export function parseJsonText(text: string): Json | undefined {
-  const found = runToEnd(decodeText(text))
+  const found = runToEnd(decodeText(text, isWideValue))
   return found.kind === 'value' ? found.value : undefined
 }
 
-const charsAtOnce = 65_536
+/** The same of a column, which may have the parts of the message, or the message. */
+export const decodeColumnText = (text: string): PausableWork<ParsedJson> =>
+  decodeText(text, isWideMessage)
 
 /**
- * What is a text in a message has not been checked with the message, and the readers walk its value by recursion. Its levels,
- * values and keys are counted before it is parsed: to parse 8 MB of brackets takes seconds.
+ * What is a text in a message has not been checked with the message, and the readers walk its value by recursion. It is not
+ * parsed below the level where it is too deep: to parse 8 MB of brackets takes seconds.
  */
-function* decodeText(text: string): PausableWork<DecodedText> {
-  if (text.length > 2 * deepestValue && isColumnText(text)) {
-    const scan = createJsonScanner(mostMessageWidth.keys)
-    for (let at = 0; at < text.length; at += charsAtOnce) {
-      const shape = scan(text.slice(at, at + charsAtOnce))
-      if (shape.depth > deepestValue) return { kind: 'too-deep' }
-      if (isWider(shape, mostMessageWidth)) return { kind: 'too-wide' }
-      yield
-    }
-  }
-  const value = parseJson(text)
-  if (value === undefined) return { kind: 'not-json' }
-  yield
-  return isTooWide(value, mostMessageWidth) ? { kind: 'too-wide' } : { kind: 'value', value }
+function* decodeText(
+  text: string,
+  isWide: (value: Json) => PausableWork<boolean>,
+): PausableWork<ParsedJson> {
+  const bounds = { mostDepth: deepestValue, mostMembers: mostImported.keys }
+  const found = yield* parseJsonInSteps(text, bounds)
+  if (found.kind !== 'value') return found
+  // Of a longer text, the parser has counted them.
+  const isDeep = text.length <= charsAtOnce && isDeeperThan(found.value, deepestValue)
+  if (isDeep) return { kind: 'too-deep' }
+  return (yield* isWide(found.value)) ? { kind: 'too-wide' } : found
 }
 
-/** The text without what is deeper than a value may be: `null` stands in its place. It is not parsed before. */
-export function* cutDeepText(text: string): PausableWork<string> {
+/** The text without what is deeper than `most` levels: `null` stands in its place. It is not parsed before. */
+export function* cutDeepText(text: string, most = deepestValue): PausableWork<string> {
   const pieces: string[] = []
   let [depth, from] = [0, 0]
   let [inString, isEscaped] = [false, false]
@@ -224,8 +218,8 @@ export function* cutDeepText(text: string): PausableWork<string> {
       inString = char !== '"'
     } else if (char === '"') inString = true
     else if (char === '{' || char === '[') {
-      if (depth++ === deepestValue) pieces.push(text.slice(from, at), 'null')
-    } else if ((char === '}' || char === ']') && --depth === deepestValue) from = at + 1
+      if (depth++ === most) pieces.push(text.slice(from, at), 'null')
+    } else if ((char === '}' || char === ']') && --depth === most) from = at + 1
   }
-  return depth > deepestValue ? '' : [...pieces, text.slice(from)].join('')
+  return depth > most ? '' : [...pieces, text.slice(from)].join('')
 }

@@ -1,14 +1,15 @@
 import type { NewEvent } from '../core/event.ts'
 import { deepestValue } from '../core/json-depth.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
-import { describeWidth, isTooWide, type JsonWidth, mostMessageWidth } from '../core/json-width.ts'
-import { noCall, type OldThread } from './entity-turns.ts'
+import { isTooWide, type JsonWidth } from '../core/json-width.ts'
+import { noCall, type OldThread, type PlacedMessage } from './entity-turns.ts'
 import { createIdKeeper, createMessageNamer, type IsTaken, toUnits } from './import-units.ts'
 import { createReport, type Failed, type Mended, type Report } from './old-message.ts'
 import { isMastraContent, toKnownNames } from './old-shapes.ts'
 import { type ListOptions, readMessages } from './read-messages.ts'
 import { type PausableWork, runToEnd } from '../core/pausable-work.ts'
-import { callLists, columnOf, cutDeepText, decodeInSteps, parseJsonText } from './old-fields.ts'
+import { isWideValue, tooManyValues } from './message-width.ts'
+import { callLists, columnOf, cutDeepText, decodeColumnText, decodeInSteps } from './old-fields.ts'
 import { usedLists } from './sdk-message.ts'
 import { fileLists } from './message-parts.ts'
 
@@ -68,7 +69,15 @@ export function* readOldMessages(
     values.push(known ?? null)
     yield
   }
-  return yield* readMessages(values, options, report, tooWide)
+  const thread = yield* readMessages(values, options, report, tooWide)
+  const kept: PlacedMessage[] = []
+  for (const placed of thread.messages) {
+    yield
+    // Lists in it were counted as if they were of calls, one entry after the other, but it is one value of its message.
+    if (!(yield* isWideValue(placed.message.metadata))) kept.push(placed)
+    else report.fail(placed.index, tooManyValues)
+  }
+  return { ...thread, messages: kept }
 }
 
 /** The messages under the names that the readers expect, to find their order; null for what is not one. */
@@ -155,9 +164,6 @@ function convertContainer(value: object, depth: number, onCut: () => void): Json
   )
 }
 
-/** Why a message is not read that has too many values, as JSON or as JSON text in it. */
-export const tooManyValues = `It has ${describeWidth(mostMessageWidth)}.`
-
 /** The fields that are a list or an object wherever they are read. */
 const columnNames = [
   ...['parts', 'metadata', 'annotations', 'toolInvocations', 'drafts', 'replies', 'steering'],
@@ -211,5 +217,7 @@ function* checkFields(
 
 function* cutColumn(object: JsonObject, name: string): PausableWork<Json | undefined> {
   const text = object[name]
-  return typeof text === 'string' ? parseJsonText(yield* cutDeepText(text)) : undefined
+  if (typeof text !== 'string') return undefined
+  const found = yield* decodeColumnText(yield* cutDeepText(text))
+  return found.kind === 'value' ? found.value : undefined
 }

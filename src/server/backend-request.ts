@@ -3,7 +3,9 @@ import type { StreamChunk } from '../protocol/data-stream/stream-chunk.ts'
 import { createSseDecoder, type SseComment, type SseEvent } from '../protocol/sse.ts'
 import { messageOf } from '../engine/model/translate-part.ts'
 import { StreamCutError } from '../engine/model/model-error.ts'
-import { translateDataStream } from './translate-data-stream.ts'
+import { checkEvent, checkEventChars } from './check-event.ts'
+import { expandText } from './expand-text.ts'
+import { translateLines } from './translate-data-stream.ts'
 
 /** Which of the client's headers are forwarded to the backend behind the proxy: names, or a function of the headers. */
 export type ForwardHeaders = readonly string[] | ((headers: Headers) => HeadersInit)
@@ -67,10 +69,10 @@ export class BackendRefusal extends HoldfastError {
   }
 }
 
-/** The backend's response as chunks of at most `maxBytes` each; throws if it is an error or no stream. */
+/** The backend's response as chunks of at most `mostChars` each; throws if it is an error or no stream. */
 export async function openChunks(
   response: Response,
-  maxBytes: number,
+  mostChars: number,
 ): Promise<ReadableStream<StreamChunk>> {
   const { status, body, headers } = response
   if (status >= 400 && status < 500) throw new BackendRefusal(await copyRefusal(response))
@@ -91,8 +93,8 @@ export async function openChunks(
   // Some backends send one protocol under the other's header: the first bytes decide.
   const isEvents = /^(data|event|id|retry)?:/.test(new TextDecoder().decode(first))
   return isEvents
-    ? chunksOfEvents(bytes, maxBytes)
-    : translateDataStream(boundLines(bytes, maxBytes), { approvals: true, unfinished: 'as-it-is' })
+    ? chunksOfEvents(bytes, mostChars)
+    : translateLines(bytes, mostChars, { approvals: true, unfinished: 'as-it-is' })
 }
 
 const isNoStream = /^(text\/html|application\/(json|xml|xhtml\+xml|pdf)|text\/xml|image\/.*)$/
@@ -125,28 +127,6 @@ async function readStart(
   return text
 }
 
-/** A line is buffered until it ends: the buffer must be bounded, because a line may never end. */
-function boundLines(
-  body: ReadableStream<Uint8Array>,
-  maxBytes: number,
-): ReadableStream<Uint8Array> {
-  const lineFeed = 10
-  let size = 0
-  return body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform(piece, controller) {
-        const last = piece.lastIndexOf(lineFeed)
-        size = last === -1 ? size + piece.byteLength : piece.byteLength - last - 1
-        if (size > maxBytes) throw tooLong('a line', maxBytes)
-        controller.enqueue(piece)
-      },
-    }),
-  )
-}
-
-const tooLong = (what: string, maxBytes: number) =>
-  new HoldfastError('backend', `The backend sent ${what} of over ${maxBytes} bytes.`)
-
 async function peek(
   body: ReadableStream<Uint8Array>,
 ): Promise<[Uint8Array, ReadableStream<Uint8Array>]> {
@@ -166,38 +146,36 @@ async function peek(
 
 function chunksOfEvents(
   body: ReadableStream<Uint8Array>,
-  maxBytes: number,
+  mostChars: number,
 ): ReadableStream<StreamChunk> {
   let isFinished = false
-  const toChunks = (item: SseEvent | SseComment): readonly StreamChunk[] => {
-    if (item.type === 'comment' || item.data === '') return []
-    if (item.data === '[DONE]') {
-      // `[DONE]` marks the end of the stream, so it counts as a finish too.
-      const end: readonly StreamChunk[] = isFinished
-        ? []
-        : [{ type: 'finish', finishReason: 'other' }]
-      isFinished = true
-      return end
+  const toChunks = async function* (items: readonly (SseEvent | SseComment)[]) {
+    for (const item of items) {
+      if (item.type === 'comment' || item.data === '') continue
+      if (item.data === '[DONE]') {
+        // `[DONE]` marks the end of the stream, so it counts as a finish too.
+        if (!isFinished) yield { type: 'finish', finishReason: 'other' }
+        isFinished = true
+        continue
+      }
+      await checkEvent(item.data, 'an event', mostChars)
+      const chunk = parseChunk(item.data)
+      isFinished ||= chunk.type === 'finish' || chunk.type === 'error' || chunk.type === 'abort'
+      yield chunk
     }
-    const chunk = parseChunk(item.data)
-    isFinished ||= chunk.type === 'finish' || chunk.type === 'error' || chunk.type === 'abort'
-    return [chunk]
   }
   const decoder = createSseDecoder()
   /** What was read since the last event: it is buffered until its blank line, which may never come. */
-  let size = 0
-  return body.pipeThrough(new TextDecoderStream() as never).pipeThrough(
-    new TransformStream<string, StreamChunk>({
-      transform(text, controller) {
-        const items = decoder.push(text)
-        size = items.some(({ type }) => type === 'event') ? 0 : size + text.length
-        if (size > maxBytes) throw tooLong('an event', maxBytes)
-        for (const chunk of items.flatMap(toChunks)) controller.enqueue(chunk)
-      },
-      flush(controller) {
-        for (const chunk of decoder.end().flatMap(toChunks)) controller.enqueue(chunk)
-      },
-    }),
+  let chars = 0
+  return expandText<StreamChunk>(
+    body,
+    async function* (text) {
+      const items = decoder.push(text)
+      chars = items.some(({ type }) => type === 'event') ? 0 : chars + text.length
+      checkEventChars(chars, 'an event', mostChars)
+      yield* toChunks(items)
+    },
+    () => toChunks(decoder.end()),
   )
 }
 

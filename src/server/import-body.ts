@@ -4,7 +4,7 @@ import { pieceBytes, readBody } from './read-json.ts'
 const types = /^application\/(json|x-ndjson|jsonl)\s*(;|$)/i
 
 /** A larger body waits for its turn before more of it is read. */
-export const largeBytes = 4_194_304
+const largeBytes = 4_194_304
 
 /**
  * The whole body of an import, each piece of it once: what has been read is held no longer. It stays bytes until then,

@@ -1,5 +1,5 @@
 import { createFairGate, type Leave } from '../core/fair-gate.ts'
-import { type Clock, wait } from '../engine/clock.ts'
+import { type Clock, elapsedMs, wait } from '../engine/clock.ts'
 import { ApiError } from '../protocol/api-error.ts'
 
 /**
@@ -37,10 +37,13 @@ export function createLargeImports(clock: Clock): LargeImports {
   const enterGate = createFairGate(largeAtOnce)
   /** In the order in which they have entered. */
   const arriving = new Set<Arriving>()
+  /** Each owner has one place, and nobody else's is of use to an owner who has that. */
+  const inside = new Set<string>()
   /** Of those that have had their time, the oldest. */
   const giveUpFor = (ownerId: string) => {
+    if (inside.has(ownerId)) return
     const oldest = arriving.values().find((each) => each.ownerId !== ownerId)
-    if (oldest === undefined || clock.now() - oldest.since < arrivalMs) return
+    if (oldest === undefined || elapsedMs(clock) - oldest.since < arrivalMs) return
     arriving.delete(oldest)
     oldest.giveUp()
   }
@@ -59,15 +62,22 @@ export function createLargeImports(clock: Clock): LargeImports {
       const enter = async () => {
         const entered = new AbortController()
         void enterGate(ownerId).then((leave) => {
-          leaveGate = leave
-          if (hasLeft) leave()
-          else entered.abort()
+          if (hasLeft) {
+            leave()
+            return
+          }
+          inside.add(ownerId)
+          leaveGate = () => {
+            inside.delete(ownerId)
+            leave()
+          }
+          entered.abort()
         })
         const over = AbortSignal.any([client, entered.signal])
         for (let waits = 0; waits < longestWaits; waits++) {
           await wait(clock, arrivalMs, over)
           if (entered.signal.aborted) {
-            self.since = clock.now()
+            self.since = elapsedMs(clock)
             arriving.add(self)
             return
           }
@@ -85,6 +95,7 @@ export function createLargeImports(clock: Clock): LargeImports {
           hasLeft = true
           arriving.delete(self)
           leaveGate?.()
+          leaveGate = undefined
         },
       }
     },

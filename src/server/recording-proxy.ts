@@ -15,6 +15,7 @@ import {
 } from './backend-request.ts'
 import { checkChatText } from './check-text.ts'
 import { answer } from './answer.ts'
+import { mostEventChars } from './check-event.ts'
 import { type ForwardedHistory, toBackendBody } from './backend-body.ts'
 import { type TurnReply, withReply } from './chat-response.ts'
 import {
@@ -126,7 +127,7 @@ export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOp
               signal,
             }),
           )
-          return openChunks(response, context.limits.importBytes)
+          return openChunks(response, Math.min(context.limits.importBytes, mostEventChars))
         })
         const { threadId } = chat
         const recording = await inPlace(context, route, threadId, () =>

@@ -5,6 +5,8 @@ import {
 } from '../protocol/data-stream/read-data-stream.ts'
 import { createLineSplitter } from '../protocol/lines.ts'
 import type { StreamChunk } from '../protocol/data-stream/stream-chunk.ts'
+import { checkEvent, checkEventChars, mostEventChars } from './check-event.ts'
+import { expandText } from './expand-text.ts'
 
 /** The options of `translateDataStream`. */
 export type TranslateOptions = Pick<DataStreamReaderOptions, 'approvals' | 'unfinished'>
@@ -14,30 +16,36 @@ export function translateDataStream(
   stream: ReadableStream<Uint8Array>,
   options: TranslateOptions = {},
 ): ReadableStream<StreamChunk> {
-  const reader = createDataStreamReader({ ...options, readCallNote })
-  return linesOf(stream).pipeThrough(
-    new TransformStream<string, StreamChunk>({
-      transform(line, controller) {
-        for (const chunk of reader.read(line)) controller.enqueue(chunk)
-      },
-      flush(controller) {
-        for (const chunk of reader.end()) controller.enqueue(chunk)
-      },
-    }),
-  )
+  return translateLines(stream, mostEventChars, options)
 }
 
-/** Whole lines, however the bytes were split. */
-function linesOf(stream: ReadableStream<Uint8Array>): ReadableStream<string> {
+/** The same; it fails at a line of more than `mostChars`. */
+export function translateLines(
+  stream: ReadableStream<Uint8Array>,
+  mostChars: number,
+  options: TranslateOptions,
+): ReadableStream<StreamChunk> {
+  const reader = createDataStreamReader({ ...options, readCallNote })
   const lines = createLineSplitter()
-  return stream.pipeThrough(new TextDecoderStream() as never).pipeThrough(
-    new TransformStream<string, string>({
-      transform(text, controller) {
-        for (const line of lines.push(text)) controller.enqueue(line)
-      },
-      flush(controller) {
-        for (const line of lines.end()) controller.enqueue(line)
-      },
-    }),
+  const toChunks = async function* (found: readonly string[]) {
+    for (const line of found) {
+      await checkEvent(line.slice(line.indexOf(':') + 1), 'a line', mostChars)
+      yield* reader.read(line)
+    }
+  }
+  /** What was read since the last line: it is buffered until the line ends, which it may never. */
+  let chars = 0
+  return expandText<StreamChunk>(
+    stream,
+    async function* (text) {
+      const found = lines.push(text)
+      chars = found.length > 0 ? 0 : chars + text.length
+      checkEventChars(chars, 'a line', mostChars)
+      yield* toChunks(found)
+    },
+    async function* () {
+      yield* toChunks(lines.end())
+      yield* reader.end()
+    },
   )
 }

@@ -30,6 +30,7 @@ export {
   judgeAppend,
   type LeaseClock,
   type LeaseUse,
+  type RunToStop,
   newThreadHead,
   type ThreadHead,
   type ThreadPrecondition,
@@ -107,7 +108,7 @@ export {
   type RowsShelf,
   type ThreadRows,
 } from './thread-rows.ts'
-export type { CallRow } from './turn-snapshot.ts'
+export type { StoredCall } from './turn-snapshot.ts'
 export type { PlannedMessages } from './plan-messages.ts'
 export {
   createPathRows,

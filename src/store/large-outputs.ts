@@ -6,15 +6,16 @@ import type { Message, Part } from '../core/message.ts'
 import { createPacer } from './pacer.ts'
 import { largestTurnBytes, lazyBytes, type ResultMode, type StoredChange } from './store.ts'
 import { readOutputText, type StoredOutput } from './stored-output.ts'
-import type { CallRow } from './turn-snapshot.ts'
+import type { StoredCall } from './turn-snapshot.ts'
 
 /** The approximate size of a message or an event as JSON, and its results that were left out. */
 export interface Measured {
   readonly bytes: number
-  readonly omitted: readonly CallRow[]
+  readonly omitted: readonly StoredCall[]
 }
 
-export const isOmitted = (row: CallRow): boolean => row.output === null && row.outputBytes !== null
+export const isOmitted = (row: StoredCall): boolean =>
+  row.output === null && row.outputBytes !== null
 
 /** The results that a read of this kind has to load (OP7). */
 export function largeOutputs({ bytes, omitted }: Measured, results: ResultMode): readonly CallId[] {
@@ -23,7 +24,7 @@ export function largeOutputs({ bytes, omitted }: Measured, results: ResultMode):
   return results === 'bounded' && isLarge ? [] : omitted.map(({ callId }) => callId)
 }
 
-const bytesLeftOut = (omitted: readonly CallRow[]): number =>
+const bytesLeftOut = (omitted: readonly StoredCall[]): number =>
   omitted.reduce((sum, { outputBytes }) => sum + (outputBytes ?? 0), 0)
 
 /** The first item and those after it that fit, with the calls whose results are still to be loaded. */
@@ -44,7 +45,7 @@ export function fitBytes(
   return { count: sizes.length, ids, bytes: total }
 }
 
-export const measureCalls = (own: number, calls: readonly CallRow[]): Measured => ({
+export const measureCalls = (own: number, calls: readonly StoredCall[]): Measured => ({
   bytes: calls.reduce(
     (sum, { input, output, modelOutput }) =>
       sum + (input?.length ?? 0) + (output?.length ?? 0) + (modelOutput?.length ?? 0),

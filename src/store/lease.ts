@@ -144,6 +144,20 @@ export const isStale = (
   { expectedSeq = seq, incarnation = '' }: ThreadPrecondition,
 ): boolean => expectedSeq !== seq || isAnother(incarnation, stored)
 
+/** Which run of a thread is to stop. */
+export interface RunToStop {
+  /** @default whichever runs */
+  readonly turnId?: MessageId | undefined
+  /** Of the thread that was read, and of no other under its id (OP6). @default any */
+  readonly incarnation?: string | undefined
+}
+
+/** Whether a request to stop is for the run that holds the lease. PostgreSQL has the same condition in SQL. */
+export const isRunToStop = (
+  { turnId, incarnation: stored }: { readonly turnId: MessageId; readonly incarnation: string },
+  { turnId: wanted = turnId, incarnation = '' }: RunToStop,
+): boolean => wanted === turnId && !isAnother(incarnation, stored)
+
 /**
  * The thread's head after a use of the lease that `judgeAppend` allowed. `newFence` returns a number larger
  * than any before.

@@ -39,7 +39,7 @@ import {
   type Store,
   type StoredChange,
 } from './store.ts'
-import { type CallRow, readSnapshot } from './turn-snapshot.ts'
+import { type StoredCall, readSnapshot } from './turn-snapshot.ts'
 import { readUserRow } from './user-row.ts'
 
 /** The verbs of a store that read the content of threads. */
@@ -260,7 +260,7 @@ function foldTurnRows(row: MessageRow, rows: IndexedRows): Turn {
 }
 
 /** The turn as of its snapshot; empty, before its first event, if it has none. */
-function readStoredSnapshot(row: MessageRow, calls: readonly CallRow[] | null): Turn {
+function readStoredSnapshot(row: MessageRow, calls: readonly StoredCall[] | null): Turn {
   const { id, seq, at: createdAt, body, bodySeq, versions } = row
   return body === null || bodySeq === null
     ? emptyTurn(id, seq, createdAt)

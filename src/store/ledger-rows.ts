@@ -5,7 +5,7 @@ import type { EventBatch } from './event-batch.ts'
 import type { LargeOutputs } from './large-outputs.ts'
 import type { PlaceEvidence } from './place-evidence.ts'
 import type { ChangesQuery, PageQuery } from './store.ts'
-import type { CallRow } from './turn-snapshot.ts'
+import type { StoredCall } from './turn-snapshot.ts'
 import type { VersionPath } from './version-path.ts'
 
 /** The rows that one read of a database returns: of one snapshot, sorted by table, each in order of seq. */
@@ -67,7 +67,7 @@ export interface BatchRow extends EventBatch {
 }
 
 /** A row of `calls` with its turn. */
-export interface StoredCallRow extends CallRow {
+export interface StoredCallRow extends StoredCall {
   readonly turnId: MessageId
 }
 

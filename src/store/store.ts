@@ -9,7 +9,7 @@ import type { ListedThread, ThreadRecord } from '../core/thread.ts'
 import type { FileStore } from '../files/file-store.ts'
 import type { StoreAudit } from './audit.ts'
 import type { FileRecords } from './file-records.ts'
-import type { Appended, AppendRefusal, ThreadPrecondition } from './lease.ts'
+import type { Appended, AppendRefusal, RunToStop, ThreadPrecondition } from './lease.ts'
 import type { PlaceEvidence } from './place-evidence.ts'
 import type { IllegalAppend, PlannedCommit } from './plan-commit.ts'
 import type { ShareRecords } from './share-records.ts'
@@ -115,10 +115,9 @@ export interface Store {
 
   /**
    * Requests that the run of the thread stops. Its holder sees the request in the result of its next commit,
-   * or by a notification. `only`: requests it only if this turn is running; otherwise nothing is written and
-   * the result is `idle`.
+   * or by a notification. `only`: requests it only of such a run; otherwise nothing is written and the result is `idle`.
    */
-  requestStop(threadId: ThreadId, only?: MessageId): Promise<StopRequest>
+  requestStop(threadId: ThreadId, only?: RunToStop): Promise<StopRequest>
   /**
    * Runs whose holder is dead or whose lease has expired, which any process may take over. `only`: those of
    * one thread.

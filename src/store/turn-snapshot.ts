@@ -6,8 +6,8 @@ import type { CallLifecycle } from '../core/lifecycle.ts'
 import type { Part, Step, Turn } from '../core/message.ts'
 import { readStoredJson, readOutput, type StoredOutput } from './stored-output.ts'
 
-/** A row of `calls`. */
-export interface CallRow extends StoredOutput {
+/** A row of `calls` without its turn. */
+export interface StoredCall extends StoredOutput {
   readonly callId: CallId
   readonly name: string
   readonly lifecycle: CallLifecycle
@@ -49,7 +49,7 @@ function toPartBody(part: Part): object {
 export function readSnapshot(
   turnRow: TurnRow,
   body: string,
-  rows: readonly CallRow[] | null,
+  rows: readonly StoredCall[] | null,
 ): Turn {
   const value = readStoredJson(body)
   if (!isSnapshot(value)) return salvageTurn(turnRow, rows ?? [])
@@ -84,7 +84,7 @@ export function isSnapshot(value: unknown): value is Snapshot {
   )
 }
 
-function readCall(part: JsonObject, rows: ReadonlyMap<CallId, CallRow> | null): object {
+function readCall(part: JsonObject, rows: ReadonlyMap<CallId, StoredCall> | null): object {
   if (rows === null) {
     const input = part.input ?? noInput
     return part.state === 'succeeded' ? { ...part, input, output: unread } : { ...part, input }
@@ -103,13 +103,13 @@ function readCall(part: JsonObject, rows: ReadonlyMap<CallId, CallRow> | null): 
 const noInput: CallInput = { kind: 'partial', text: '' }
 const unread: CallOutput = { kind: 'omitted', bytes: 0 }
 
-function readInput(row: CallRow): CallInput {
+function readInput(row: StoredCall): CallInput {
   if (row.input === null) return noInput
   const value = readStoredJson(row.input)
   return value === undefined ? { kind: 'partial', text: row.input } : { kind: 'complete', value }
 }
 
-function salvageTurn(turnRow: TurnRow, rows: readonly CallRow[]): Turn {
+function salvageTurn(turnRow: TurnRow, rows: readonly StoredCall[]): Turn {
   const at = turnRow.createdAt
   const parts = rows.map((row): Call => {
     const output = readOutput(row)

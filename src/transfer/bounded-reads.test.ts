@@ -83,7 +83,7 @@ describe('[OP7b] what an import reads of a thread', () => {
 describe('[OP7b] others have their turn', () => {
   const countTurnsOfImport = async (...pieces: readonly string[]) => {
     const work = () => Array.fromAsync(readImport(piecesOf(...pieces)))
-    return (await turnsDuring(work, { msPerLook: null })).turns
+    return (await turnsDuring(work)).turns
   }
   const first = `${JSON.stringify({ ...userMessage(0, 'Hi'), threadId: 't' })}\n`.repeat(3)
 
@@ -172,25 +172,4 @@ describe('[OP7] what an import holds', () => {
     const shown = await store.readMessage(thread, 'a0')
     expect(shown?.versions).toHaveLength(mostVersions)
   })
-})
-
-it('[LE5 CL6b] an answer whose results have more different keys together than one of them may have is read, over HTTP too', async () => {
-  const part = (nth: number) => ({
-    type: 'tool-look',
-    toolCallId: `c${nth}`,
-    state: 'output-available',
-    input: {},
-    output: Object.fromEntries(many(20_000, (key) => [`id-${nth}-${key}`, key])),
-  })
-  const messages = [{ id: 'a', role: 'assistant', parts: many(3, part) }]
-  const kindsWith = async (options: { readonly messageChars?: number }) => {
-    async function* source() {
-      yield JSON.stringify({ id: 't', messages })
-    }
-    const kinds: string[] = []
-    for await (const { kind } of readImport(source(), options)) kinds.push(kind)
-    return kinds
-  }
-  expect(await kindsWith({})).toEqual(['thread', 'message', 'thread'])
-  expect(await kindsWith({ messageChars: 50_000_000 })).toEqual(['thread', 'message', 'thread'])
 })

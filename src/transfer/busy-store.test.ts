@@ -33,8 +33,11 @@ beforeEach(() => {
   commits = 0
 })
 
-/** Another transaction holds the row of the thread for as long as `isHeld` says. */
-function heldStore(isHeld: (commit: PlannedCommit) => boolean): Store {
+/** Another transaction holds the row of the thread for as long as `isHeld` says; `busy` is the answer then. */
+function heldStore(
+  isHeld: (commit: PlannedCommit) => boolean,
+  busy: AppendResult = { kind: 'busy' },
+): Store {
   const store = memory()
   return {
     ...store,
@@ -42,7 +45,7 @@ function heldStore(isHeld: (commit: PlannedCommit) => boolean): Store {
       if (++commits > 1_000) throw new Error('There is no end to the attempts.')
       const free = group.filter((commit) => !isHeld(commit))
       const results = await store.commit(free)
-      return group.map((commit) => results[free.indexOf(commit)] ?? ({ kind: 'busy' } as const))
+      return group.map((commit) => results[free.indexOf(commit)] ?? busy)
     },
   }
 }
@@ -62,17 +65,42 @@ function forgetfulStore(): Store {
   return { ...store, commit: (group) => Promise.all(group.map(commitOne)) }
 }
 
-const held = { code: 'store-locked', message: expect.stringContaining('the thread t') as string }
+const isHeld = 'It is held by another process. Import it again.'
+const isOfThread = (id: string) => (commit: PlannedCommit) => commit.append.threadId === id
+const idsIn = async (store: Store, threadId: string) => {
+  const page = await store.readPage({ ...pageOf(threadId), limit: 9 })
+  return page?.messages.map(({ id }) => id).toSorted()
+}
 
-it('[LG1 LE5] an import into a thread whose row never comes free ends with an error', async () => {
-  const store = heldStore(() => true)
-  await expect(load(store, { id: 't', messages })).rejects.toMatchObject(held)
+it('[LG1 LE5] a thread whose row never comes free is reported, and the others are imported', async () => {
+  const store = heldStore(isOfThread('t'))
+  const named = (id: string) => messages.map((message) => ({ ...message, id: id + message.id }))
+  const threads = ['s', 't', 'v'].map((id) => ({ id, messages: named(id) }))
+  const report = await load(store, { threads })
+  expect(report.failed).toEqual([
+    { where: 'threads[1], tu', why: isHeld },
+    { where: 'threads[1], ta', why: isHeld },
+  ])
+  expect(await idsIn(store, 's')).toEqual(['sa', 'su'])
+  expect(await idsIn(store, 't')).toBeUndefined()
+  expect(await idsIn(store, 'v')).toEqual(['va', 'vu'])
   expect(commits).toBeLessThan(110)
 })
 
-it('[LG1 IN5] and so does one whose waiting messages cannot be stored', async () => {
+it('[LG1 LE5] the import ends with an error where it is unknown what was stored', async () => {
+  const store = heldStore(isOfThread('t'), { kind: 'busy', isInDoubt: true })
+  await expect(load(store, { id: 't', messages })).rejects.toMatchObject({
+    ...{ code: 'store-locked', isInDoubt: true, isTemporary: false },
+    message: expect.stringContaining('the thread t') as string,
+  })
+  expect(commits).toBeLessThan(110)
+})
+
+it('[LG1 IN5] waiting messages that cannot be stored are reported', async () => {
   const store = heldStore(({ append }) => append.events.some(({ type }) => type === 'input-queued'))
-  await expect(load(store, { id: 't', messages, queuedMessages })).rejects.toMatchObject(held)
+  const report = await load(store, { id: 't', messages, queuedMessages })
+  expect(report.failed).toEqual([{ where: 'queuedMessages[0]', why: isHeld }])
+  expect(await idsIn(store, 't')).toEqual(['a', 'u'])
   expect(commits).toBeLessThan(110)
 })
 

@@ -12,7 +12,7 @@ import { retryWhileStale } from '../store/retry-while-stale.ts'
 import type { Store } from '../store/store.ts'
 import { parseShownQueue } from '../views/queue-view.ts'
 import type { ReportWriter } from './import-report.ts'
-import { commitWhenFree, isBusy, isOpenPage, newest } from './import-writer.ts'
+import { commitWhenFree, isBusy, isHeld, isOpenPage, newest } from './import-writer.ts'
 import { reportMissingFiles } from './own-files.ts'
 import type { PlacedValue } from './thread-intake.ts'
 import type { ThreadSession } from './thread-session.ts'
@@ -62,6 +62,7 @@ export async function importQueue(
       const planned = await runPaced(planInSteps(append), pace)
       const { kind } = 'kind' in planned ? planned : await commitWhenFree(store, planned)
       if (kind === 'stale') return 'stale'
+      if (kind === 'held') return fresh.map((placed) => ({ placed, why: isHeld }))
       if (kind !== 'appended') return fresh.map((placed) => ({ placed, why: `Refused: ${kind}.` }))
     }
     report.count({

@@ -110,9 +110,8 @@ describe('other work of the process', () => {
         }
       })
       const given = order === 'oldest first' ? messages : messages.toReversed()
-      const { turns, result: report } = await turnsDuring(
-        () => load(memory(), { id: 'long', messages: given }),
-        { msPerLook: null },
+      const { turns, result: report } = await turnsDuring(() =>
+        load(memory(), { id: 'long', messages: given }),
       )
       expect(report).toMatchObject({ messages: 3_000, failed: [] })
       // Without pauses the event loop turns when the source is read and when it has ended, and never between.

@@ -44,6 +44,9 @@ export const isBusy =
 
 const isDeleted = 'The thread was deleted during the import.'
 
+/** Nothing of it was stored. Of one thread: the others of an import can still be written, and the report names this one. */
+export const isHeld = 'It is held by another process. Import it again.'
+
 const isTaken = 'The thread was created by somebody else during the import. Import it again.'
 
 /** Whether the thread's last turn runs or waits: nothing may be stored behind it, or nothing could end it (AP8, OP5a). */
@@ -74,6 +77,10 @@ export function createImportWriter(store: Store, pace: Pacer, onRefused: OnRefus
   /** Why the rest of a thread is refused. */
   const closed = new Map<ThreadId, string>()
 
+  const close = ({ threadId }: Portion, { isOfThread, why }: Refusal): void => {
+    if (isOfThread) closed.set(threadId, why)
+  }
+
   /** Returns why it was refused. */
   const commitAlone = async (portion: Portion): Promise<string | undefined> => {
     const known = closed.get(portion.threadId)
@@ -83,7 +90,7 @@ export function createImportWriter(store: Store, pace: Pacer, onRefused: OnRefus
       if (planned === 'stale' || 'why' in planned) return planned
       return judge(planned, await commitWhenFree(store, planned), ends)
     })
-    if (refusal?.isOfThread === true) closed.set(portion.threadId, refusal.why)
+    if (refusal !== undefined) close(portion, refusal)
     return refusal?.why
   }
 
@@ -109,9 +116,12 @@ export function createImportWriter(store: Store, pace: Pacer, onRefused: OnRefus
     const results = await store.commit(group.map(({ commit }) => commit))
     for (const [index, { portion, commit }] of group.entries()) {
       const result = results[index]
-      const isHeld = result === undefined || result.kind === 'busy'
-      const refusal = judge(commit, isHeld ? await commitWhenFree(store, commit) : result, ends)
-      if (refusal !== undefined) await writeAlone(portion)
+      const isBusyNow = result === undefined || result.kind === 'busy'
+      const refusal = judge(commit, isBusyNow ? await commitWhenFree(store, commit) : result, ends)
+      if (refusal === undefined) continue
+      // Whoever holds the thread is not waited for once more with each of its units.
+      if (refusal !== 'stale') close(portion, refusal)
+      await writeAlone(portion)
     }
   }
 
@@ -200,11 +210,13 @@ interface Planned {
 const countEvents = (units: readonly Unit[]): number =>
   units.reduce((sum, { events }) => sum + events.length, 0)
 
-type CommitResult = Exclude<AppendResult, { readonly kind: 'busy' }>
+/** `held`: another transaction has held the thread's row all the time, and nothing was stored. */
+type CommitResult = Exclude<AppendResult, { readonly kind: 'busy' }> | { readonly kind: 'held' }
 
 /**
  * Commits as soon as no other transaction holds the thread's row. Always the same plan: the store recognizes it if an attempt
- * without an answer was stored, while a new plan of the same events would be refused or stored twice (LG1).
+ * without an answer was stored, while a new plan of the same events would be refused or stored twice (LG1). Throws where it
+ * remains unknown whether one was: a report must not say that it was not.
  */
 export async function commitWhenFree(store: Store, planned: PlannedCommit): Promise<CommitResult> {
   let isInDoubt = false
@@ -216,10 +228,11 @@ export async function commitWhenFree(store: Store, planned: PlannedCommit): Prom
   }
   const result = await attemptWhileStale(setTimeout, attempt, mostAttempts)
   if (result !== 'stale') return result
+  if (!isInDoubt) return { kind: 'held' }
   throw new HoldfastError(
     'store-locked',
     `Another process held the rows of the thread ${planned.append.threadId} for too long. Import it again.`,
-    { isTemporary: true, isInDoubt },
+    { isInDoubt: true },
   )
 }
 
@@ -315,6 +328,8 @@ function judge(
       return toRefusal(result)
     case 'no-thread':
       return ofThread(create === undefined ? isDeleted : isTaken)
+    case 'held':
+      return ofThread(isHeld)
     default:
       return ofUnit(`The store rejected it: ${result.kind}.`)
   }

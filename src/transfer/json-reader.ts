@@ -1,9 +1,7 @@
-import { createJsonScanner, leaveString, type StringScan } from '../core/json-depth.ts'
-import { mostMessageWidth } from '../core/json-width.ts'
+import { leaveString, type StringScan } from '../core/json-depth.ts'
 import type { Json } from '../core/json.ts'
-import { tooManyValues } from '../import/read-legacy-messages.ts'
-import { createPacer, type Pacer } from '../store/pacer.ts'
-import { parseLongJson } from './parse-long-json.ts'
+import { createPacer } from '../store/pacer.ts'
+import { parseSource, tooManyMembers } from './parse-source.ts'
 
 /** The text is not JSON from here on. */
 export class JsonFault extends Error {
@@ -35,7 +33,7 @@ export class JsonReader {
     this.mostChars = mostChars
   }
 
-  /** Why `readText` has skipped the last value that it skipped. */
+  /** Why the last value was skipped that was. */
   get skipped(): string {
     return this.#skipped
   }
@@ -75,8 +73,8 @@ export class JsonReader {
   }
 
   /**
-   * The text of the next value, complete by its brackets and quotes; null where it is longer than `mostChars`, or has
-   * too many values or keys, and was skipped: parsing it would block the event loop (OP7).
+   * The text of the next value, complete by its brackets and quotes; null where it is longer than `mostChars` and was
+   * skipped: a text cannot be parsed in slices, and all of the value is held (OP7).
    */
   async readText(): Promise<string | null> {
     const first = await this.peek()
@@ -99,17 +97,21 @@ export class JsonReader {
     this.#at = Math.min(scan.at, this.#text.length)
     if (chars + this.#at > this.mostChars) return this.#skip(tooLong(this.mostChars))
     pieces.push(this.#text.slice(0, this.#at))
-    const text = pieces.join('')
     // Whoever reads a long value parses it next, which takes as long.
     if (pieces.length > 1) await this.#pace()
-    if (this.mostChars === Number.POSITIVE_INFINITY) return text
-    return (await isWideText(text, this.#pace)) ? this.#skip(tooManyValues) : text
+    return pieces.join('')
   }
 
-  /** The next value: null where `readText` skips it, an undefined `value` where it is not JSON. */
+  /**
+   * The next value: null where `readText` skips it, or it has an object with too many members, and an undefined `value` where
+   * it is not JSON.
+   */
   async readValue(): Promise<{ readonly value: Json | undefined } | null> {
     const text = await this.readText()
-    return text === null ? null : { value: await parseLongJson(text, this.#pace) }
+    if (text === null) return null
+    const found = await parseSource(text, this.mostChars, this.#pace)
+    if (found.kind === 'too-wide') return this.#skip(tooManyMembers)
+    return { value: found.kind === 'value' ? found.value : undefined }
   }
 
   #skip(why: string): null {
@@ -148,26 +150,6 @@ export class JsonReader {
 /** The error text for a value that was skipped. */
 export const tooLong = (most: number): string =>
   `It is longer than ${most} characters, which is the most that is taken here. "holdfast import" takes it.`
-
-const charsAtOnce = 65_536
-/** A shorter text cannot have so many members: each has quotes, a colon, a value and a comma. */
-const leastChars = mostMessageWidth.keys * 5
-
-/**
- * Whether there is more in the text than may be parsed, found in slices: more values, or an object with more members, which is
- * made in one piece. How many different keys a part of a message has is known when it is parsed.
- */
-export async function isWideText(text: string, pace: Pacer): Promise<boolean> {
-  if (text.length < leastChars) return false
-  const { values: mostValues, keys: mostMembers } = mostMessageWidth
-  const scan = createJsonScanner(0)
-  for (let at = 0; at < text.length; at += charsAtOnce) {
-    const { values, members } = scan(text.slice(at, at + charsAtOnce))
-    if (values > mostValues || members > mostMembers) return true
-    await pace()
-  }
-  return false
-}
 
 /** True once the value is complete; `at` is then its end. May be called again with more text. */
 function scanValue(text: string, scan: Scan): boolean {

@@ -33,9 +33,7 @@ it('[OP7b] a long thread that an import writes anew leaves others their turn, an
   const store: Store = {
     ...inner,
     async rewriteThread(rewrite) {
-      const rewritten = await turnsDuring(async () => inner.rewriteThread?.(rewrite), {
-        msPerLook: null,
-      })
+      const rewritten = await turnsDuring(async () => inner.rewriteThread?.(rewrite))
       turns += rewritten.turns
       return rewritten.result ?? 'stale'
     },

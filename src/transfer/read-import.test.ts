@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ImportItem } from './import-item.ts'
+import { mostImported } from '../import/message-width.ts'
 import { readImport } from './read-import.ts'
 
 const message = { role: 'user', content: 'Say "[{\\" – ünïcödé 🙂' }
@@ -149,7 +150,7 @@ describe('a message with many different keys', () => {
       expect(new Set(await readOver(toText(stored)))).toEqual(new Set(['message']))
       const inParts = answer([{ x: result('a', 20_000), y: result('b', 31_000) }])
       expect(new Set(await readOver(toText(inParts)))).toEqual(new Set(['unreadable']))
-      const inOne = answer([result('a', 50_001)])
+      const inOne = answer([result('a', mostImported.keys + 1)])
       expect(new Set(await readOver(toText(inOne)))).toEqual(new Set(['unreadable']))
     },
   )

@@ -1,19 +1,18 @@
 import { HoldfastError } from '../core/holdfast-error.ts'
 import { isJsonObject } from '../core/json.ts'
-import { isTooWide, mostMessageWidth } from '../core/json-width.ts'
-import { tooManyValues } from '../import/read-legacy-messages.ts'
-import { createPacer, type Pacer } from '../store/pacer.ts'
+import { isWideMessage, tooManyValues } from '../import/message-width.ts'
+import { createPacer, runPaced } from '../store/pacer.ts'
 import type { ImportItem } from './import-item.ts'
 import { JsonFault, JsonReader } from './json-reader.ts'
-import { parseLongJson } from './parse-long-json.ts'
+import { parseSource } from './parse-source.ts'
 import { readDocument, type SourceCount } from './read-document.ts'
 import { readLine, readLines } from './read-lines.ts'
 
 /** Options of `readImport`. */
 export interface ReadOptions {
   /**
-   * The most characters of one message, or of one line of JSONL. A longer one, or a line with more values or different
-   * keys than a message may have, is skipped and reported as unreadable: parsing it would block the event loop.
+   * The most characters of one message, or of one line of JSONL. A longer one, or one in which a single object has more than
+   * 51,000 keys, is skipped and reported as unreadable: it would take too much memory, or block the event loop.
    * @default no bound
    */
   readonly messageChars?: number
@@ -26,28 +25,10 @@ export async function* readImport(
 ): AsyncGenerator<ImportItem> {
   const pace = createPacer()
   for await (const item of readItems(source, options)) {
-    if (item.kind === 'message' && (await hasWidePart(item.value, pace))) {
+    if (item.kind === 'message' && (await runPaced(isWideMessage(item.value), pace))) {
       yield { kind: 'unreadable', where: item.where, why: tooManyValues }
     } else yield item
   }
-}
-
-const isWideMessage = (message: unknown): boolean => isTooWide(message, mostMessageWidth)
-
-/**
- * Different keys are counted for each part or call by itself, so that an answer is read that a server has exported: each of
- * its results had as many as a result may have. Between parts others have their turn (OP7).
- */
-async function hasWidePart(message: unknown, pace: Pacer): Promise<boolean> {
-  if (isTooWide(message, { ...mostMessageWidth, keys: Number.POSITIVE_INFINITY })) return true
-  if (!isJsonObject(message)) return false
-  for (const field of Object.values(message)) {
-    for (const part of Array.isArray(field) ? (field as readonly unknown[]) : [field]) {
-      if (isWideMessage(part)) return true
-      await pace()
-    }
-  }
-  return false
 }
 
 async function* readItems(
@@ -112,8 +93,10 @@ async function looksLikeLines(head: string): Promise<boolean> {
   const lines = head.split('\n').filter((line) => line.trim() !== '')
   const pace = createPacer()
   const isWhole = async (line: string) => {
-    const value = await parseLongJson(line, pace)
-    return isJsonObject(value) || Array.isArray(value)
+    // Bounded even where the source is not: a line whose objects are not made is a line.
+    const found = await parseSource(line, line.length, pace)
+    if (found.kind === 'too-wide') return true
+    return found.kind === 'value' && (isJsonObject(found.value) || Array.isArray(found.value))
   }
   const [first, second, third] = lines
   if (first === undefined || second === undefined) return false

@@ -1,9 +1,8 @@
 import { isJsonObject, type Json } from '../core/json.ts'
 import { createPacer, type Pacer } from '../store/pacer.ts'
 import type { ImportItem } from './import-item.ts'
-import { tooManyValues } from '../import/read-legacy-messages.ts'
-import { isWideText, tooLong } from './json-reader.ts'
-import { parseLongJson } from './parse-long-json.ts'
+import { tooLong } from './json-reader.ts'
+import { parseSource, tooManyMembers } from './parse-source.ts'
 import { readPage, readThread, type SourceCount, toMessage } from './read-document.ts'
 import { readEnvelope } from './thread-fields.ts'
 
@@ -20,9 +19,11 @@ export async function* readLines(
   for await (const { line, nth } of splitLines(pieces, mostChars, pace)) {
     const where = `line ${firstLine + nth}`
     if (line === null) yield { kind: 'unreadable', where, why: tooLong(mostChars) }
-    else if (mostChars < Number.POSITIVE_INFINITY && (await isWideText(line, pace))) {
-      yield { kind: 'unreadable', where, why: tooManyValues }
-    } else yield* readLine(await parseLongJson(line, pace), where, count)
+    else {
+      const found = await parseSource(line, mostChars, pace)
+      if (found.kind === 'too-wide') yield { kind: 'unreadable', where, why: tooManyInLine }
+      else yield* readLine(found.kind === 'value' ? found.value : undefined, where, count)
+    }
   }
 }
 
@@ -49,6 +50,9 @@ export function* readLine(
     else yield* toMessage(value, where)
   }
 }
+
+/** A line may be a whole thread, of which only this message can be read nowhere. */
+const tooManyInLine = `${tooManyMembers} "holdfast import" takes the rest of the line.`
 
 interface SourceLine {
   readonly nth: number

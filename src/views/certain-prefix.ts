@@ -1,4 +1,5 @@
 import { deepestJson } from '../core/json-depth.ts'
+import { endOfPlain } from '../core/partial-json.ts'
 
 /**
  * The longest prefix of a JSON text that every parser of partial JSON reads alike. AI SDK clients get
@@ -65,7 +66,7 @@ class PrefixScanner {
       this.#closers.push(char === '{' ? '}' : ']')
       return this.#advance(1, char === '{' ? 'first-key' : 'first-item')
     }
-    const length = this.#match(word) || this.#match(number)
+    const length = this.#match(/[a-z]/.test(char) ? word : number)
     if (length === 0 || !this.#isOver(char, length)) return false
     return this.#advance(length, 'next')
   }
@@ -97,20 +98,24 @@ class PrefixScanner {
       const char = this.#text[this.#at]
       if (char === undefined || char < ' ') return false
       if (char === '"') break
-      const length = char === '\\' ? this.#match(escape) : 1
+      const isEscape = char === '\\'
+      const end = endOfPlain(this.#text, this.#at)
+      const length = isEscape ? this.#match(escape) : end - this.#at
       if (length === 0) return false
       this.#at += length
-      if (!this.#endsInHalfPair(length)) this.#certain = this.#at
+      if (!this.#endsInHalfPair(isEscape, length)) this.#certain = this.#at
+      else if (!isEscape && length > 1) this.#certain = this.#at - 1
     }
-    const source = this.#text.slice(start, this.#at + 1)
-    if (then === 'colon' && refusedKeys.has(JSON.parse(source) as string)) return false
+    const key = then === 'colon' ? this.#text.slice(start + 1, this.#at) : ''
+    if (refusedKeys.has(key.includes('\\') ? (JSON.parse(`"${key}"`) as string) : key)) return false
     return this.#advance(1, then)
   }
 
-  /** Whether the last unit that was read, of `length` characters, is the first half of a surrogate pair. */
-  #endsInHalfPair(length: number): boolean {
-    const unit = this.#text.slice(this.#at - length, this.#at)
-    return length === 6 ? /^\\u[dD][89abAB]/.test(unit) : /^[\ud800-\udbff]$/.test(unit)
+  /** Whether the `length` characters that were read last, an escape or plain ones, end in the first half of a surrogate pair. */
+  #endsInHalfPair(isEscape: boolean, length: number): boolean {
+    return isEscape
+      ? length === 6 && /[dD][89abAB]/.test(this.#text.slice(this.#at - 4, this.#at - 2))
+      : /[\ud800-\udbff]/.test(this.#text[this.#at - 1] ?? '')
   }
 
   #match(pattern: RegExp): number {

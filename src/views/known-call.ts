@@ -7,6 +7,7 @@ import {
 } from '../core/call.ts'
 import { outcomeAtEnd } from '../core/change-call.ts'
 import type { Turn } from '../core/message.ts'
+import { shownInput } from './call-arguments.ts'
 import { interruptionCauses } from './call-error-text.ts'
 
 const endedStates: ReadonlySet<string> = new Set<CallOutcome['state']>([
@@ -21,9 +22,14 @@ const endedStates: ReadonlySet<string> = new Set<CallOutcome['state']>([
 /**
  * The call in a state that every format can express. A stored turn may contain a state of a newer version, or
  * an open call in a turn that has ended: each is mapped to the nearest true state, and never to "still
- * running" (FD7).
+ * running" (FD7). Of arguments that are not complete it has what is shown of them.
  */
-export function toKnownCall(call: Call, turn: Turn): Call {
+export function toKnownCall(stored: Call, turn: Turn): Call {
+  const input = shownInput(stored, turn)
+  return withKnownState(input === stored.input ? stored : { ...stored, input }, turn)
+}
+
+function withKnownState(call: Call, turn: Turn): Call {
   const { progress } = turn
   if (isOpenCall(call)) {
     if (progress.status !== 'ended') return call

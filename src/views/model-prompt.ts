@@ -101,7 +101,13 @@ function addTurn(
   const lateIn = ({ index }: Step) =>
     late.filter((call) => call.resultStep === index && isCallInPrompt(turn, call))
   for (const step of turn.steps) {
-    const projected = projectPromptStep(step, { ...options, idOf, late: lateIn(step), isAwaited })
+    const projected = projectPromptStep(step, {
+      ...options,
+      turn,
+      idOf,
+      late: lateIn(step),
+      isAwaited,
+    })
     if (projected === null) {
       addSteering(prompt, step)
       continue

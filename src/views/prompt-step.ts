@@ -1,13 +1,14 @@
 import type { ApprovalRequest, Call } from '../core/call.ts'
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts'
-import type { ItemPart, Step, TextPart } from '../core/message.ts'
-import { parsePartialJson } from '../core/partial-json.ts'
+import type { ItemPart, Step, TextPart, Turn } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
+import { partialValueOf, shownInput } from './call-arguments.ts'
 import type { AssistantPart, PromptApproval, PromptResult } from './model-message.ts'
 import { projectPromptOutput, projectProviderOutput } from './prompt-output.ts'
 import { isPristineStep } from './whole-step.ts'
 
 interface PromptStepOptions {
+  readonly turn: Turn
   readonly maxOutputChars?: number
   /** The id of the call in this prompt. */
   readonly idOf: (call: Call) => string
@@ -44,7 +45,7 @@ export function projectPromptStep(step: Step, options: PromptStepOptions): Promp
     if (part.type === 'call') {
       if (!isInPrompt(part, step, isWhole, options)) continue
       const named = { toolCallId: options.idOf(part), toolName: nameOf(part) }
-      content.push(callPart(part, named, isWhole))
+      content.push(callPart(part, named, isWhole, options.turn))
       if (part.providerExecuted) {
         const approval = toApproval(part)
         if (approval !== null) results.push(approval)
@@ -166,11 +167,12 @@ function callPart(
   call: Call,
   named: { readonly toolCallId: string; readonly toolName: string },
   isWhole: boolean,
+  turn: Turn,
 ): AssistantPart {
   // By the item id the provider would look up its original arguments, which a person has since edited (AP3).
   const keepsItem = isWhole && call.proposedInput === undefined
   const metadata = keepsItem ? call.providerMetadata : withoutItemIds(call.providerMetadata)
-  return withDefined({ type: 'tool-call', ...named, input: inputOf(call) } as const, {
+  return withDefined({ type: 'tool-call', ...named, input: inputOf(call, turn) } as const, {
     providerExecuted: call.providerExecuted,
     providerOptions: withRequestId(call, metadata),
   })
@@ -191,9 +193,9 @@ function withRequestId(
 }
 
 /** Providers require an object. Some have tools that take text, and mark those calls. */
-function inputOf(call: Call): Json {
-  const value =
-    call.input.kind === 'complete' ? call.input.value : parsePartialJson(call.input.text)
+function inputOf(call: Call, turn: Turn): Json {
+  const input = shownInput(call, turn)
+  const value = input.kind === 'complete' ? input.value : partialValueOf(input)
   if (isJsonObject(value)) return value
   if (value === undefined || value === null || value === '') return {}
   const isOfTextTool = call.state === 'succeeded' && call.providerMetadata !== undefined

@@ -1,5 +1,7 @@
 import { createRequire } from 'node:module'
 import { describe, expect, test } from 'vitest'
+import type { TurnEventBody } from '../core/event.ts'
+import { parseCallId } from '../core/ids.ts'
 import { callsOf, type Turn } from '../core/message.ts'
 import { createRandom } from '../testing/random.ts'
 import { turnOf } from '../../test/support/turn-of.ts'
@@ -170,6 +172,57 @@ describe.each(allVersions)('a client of AI SDK %i', { timeout: 30_000 }, (sdk) =
       expect(built).toEqual(rest.map((turn) => expected(turn, sdk)))
     }
     expect(continued).toBeGreaterThan(5)
+  })
+
+  test('[LG4 OP7] has what a reload shows of arguments that are longer than what is shown', async () => {
+    const callId = parseCallId('c1')
+    const call = { id: callId, providerCallId: 'call_1', name: 'write' }
+    const events: readonly TurnEventBody[] = [
+      { type: 'step-started', step: 0 },
+      { type: 'call-announced', callId, call },
+      // The limit is within an emoji, and within a number.
+      ...[`{"text":"${'😀'.repeat(16_379)}`, '😀😀', '😀",', `"n":[${'12345,'.repeat(9_000)}`].map(
+        (delta): TurnEventBody => ({ type: 'call-input-appended', callId, delta }),
+      ),
+      {
+        type: 'call-settled',
+        callId,
+        outcome: { state: 'interrupted', cause: 'stream-failed' },
+      },
+    ]
+    const states = events.map((_, at) => turnOf(...events.slice(0, at + 1)))
+    const batches = follow(createUiChunkCursor({ sdk }), states)
+    const built = await readClient(sdk, states[0]!.id, batches)
+    expect(built).toEqual(states.map((turn) => expected(turn, sdk)))
+    expect(JSON.stringify(batches).length).toBeLessThan(40_000)
+  })
+
+  test('[LG4 OP7] has what a reload shows of many calls that stream at once', async () => {
+    const ids = Array.from({ length: 12 }, (_, nth) => parseCallId(`c${nth}`))
+    const append = (delta: string) =>
+      ids.map((callId): TurnEventBody => ({ type: 'call-input-appended', callId, delta }))
+    const calls = ids.map((id) => ({ id, providerCallId: id, name: 'write' }))
+    const events: readonly TurnEventBody[] = [
+      { type: 'step-started', step: 0 },
+      ...calls.map((call): TurnEventBody => ({ type: 'call-announced', callId: call.id, call })),
+      ...append(`{"text":"${'x'.repeat(480)}`),
+      ...append('y'.repeat(100)),
+      ...append('"}'),
+      ...calls.slice(0, 11).map((call): TurnEventBody => ({
+        ...{ type: 'call-recorded', callId: call.id, call, approval: 'not-required' },
+        input: { text: 'x'.repeat(480) + 'y'.repeat(100) },
+      })),
+    ]
+    const states = events.map((_, at) => turnOf(...events.slice(0, at + 1)))
+    const batches = follow(createUiChunkCursor({ sdk }), states)
+    const built = await readClient(sdk, states[0]!.id, batches)
+    expect(built).toEqual(states.map((turn) => expected(turn, sdk)))
+    const inputs = built.at(-1)?.parts.flatMap((part) => ('input' in part ? [part.input] : []))
+    expect(inputs?.map((input) => JSON.stringify(input).length)).toEqual([
+      ...Array.from({ length: 11 }, () => 591),
+      // The last of so many is shown up to 512 characters until it is complete.
+      514,
+    ])
   })
 
   test('[ST6] gets a start and a finish of a run without parts that ended between two reads', () => {

@@ -1,4 +1,5 @@
 import { assertNever } from '../core/assert-never.ts'
+import type { CallInput } from '../core/call.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { ItemPart, Part, SteeringPart, TextPart, Turn, UserPart } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
@@ -71,14 +72,24 @@ export function projectUiPart(
     case 'reasoning':
       return projectTextPart(part)
     case 'call': {
-      const tool = projectToolPart(toKnownCall(part, turn), vocabulary, options.lazyHref)
-      return options.toolNames === 'include' ? { ...tool, toolName: part.name } : tool
+      const call = toKnownCall(part, turn)
+      const tool = projectToolPart(call, vocabulary, options.lazyHref)
+      const isCut = options.keys === 'all' && call.input !== part.input
+      const shown = isCut ? withWholeText(tool, part.input) : tool
+      return options.toolNames === 'include' ? { ...shown, toolName: part.name } : shown
     }
     case 'steering':
       return projectSteeringPart(part, vocabulary)
     default:
       return projectItemPart(part, vocabulary)
   }
+}
+
+/** Nobody follows an export live: where only the beginning of the arguments is shown, it has all of them as text. */
+function withWholeText(tool: UiToolPart, input: CallInput): UiToolPart {
+  if (input.kind === 'complete') return tool
+  const whole = { rawInput: input.text }
+  return { ...tool, ...whole }
 }
 
 export function projectTextPart(part: TextPart): UiTextPart {

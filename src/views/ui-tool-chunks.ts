@@ -2,7 +2,7 @@ import { assertNever } from '../core/assert-never.ts'
 import type { Call } from '../core/call.ts'
 import type { Json } from '../core/json.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { certainPrefix } from './certain-prefix.ts'
+import { certainTextOf } from './call-arguments.ts'
 import type { LazyHref } from './lazy-output.ts'
 import { sameJson } from './same-json.ts'
 import type { UiToolChunk } from './ui-chunk.ts'
@@ -169,6 +169,6 @@ const nameOf = (part: UiToolPart): string =>
 
 /** The text that a client has of a call's arguments, where it has them as text. */
 const textOf = (call: Call): string | undefined =>
-  call.input.kind === 'partial' && isSentAsText(call) ? certainPrefix(call.input.text) : undefined
+  call.input.kind === 'partial' && isSentAsText(call) ? certainTextOf(call.input) : undefined
 
 const asJson = (value: object): Json => value as Json

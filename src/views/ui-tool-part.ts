@@ -1,9 +1,8 @@
 import { assertNever } from '../core/assert-never.ts'
 import type { Call } from '../core/call.ts'
 import type { Json, JsonObject } from '../core/json.ts'
-import { parsePartialJson } from '../core/partial-json.ts'
 import { withDefined } from '../core/with-defined.ts'
-import { certainPrefix } from './certain-prefix.ts'
+import { certainInputOf, certainTextOf } from './call-arguments.ts'
 import { type LazyHref, projectOutput } from './lazy-output.ts'
 import type { UiVocabulary } from './ui-vocabulary.ts'
 import { errorTextOf } from './call-error-text.ts'
@@ -84,11 +83,11 @@ export const isSentAsText = (call: Call): boolean =>
   call.input.kind === 'partial' && call.state !== 'ready' && call.state !== 'running'
 
 function inputOf({ input }: Call): Json | undefined {
-  return input.kind === 'complete' ? input.value : parsePartialJson(certainPrefix(input.text))
+  return input.kind === 'complete' ? input.value : certainInputOf(input)
 }
 
 function rawInputOf({ input }: Call): string | undefined {
-  const text = input.kind === 'partial' ? certainPrefix(input.text) : ''
+  const text = input.kind === 'partial' ? certainTextOf(input) : ''
   return text === '' ? undefined : text
 }
 

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import {
   callsOf,
   createHoldfast,
@@ -21,6 +21,7 @@ import { z } from 'zod'
 const [database = '', what = 'recover', poison = 'none', threads = '', dieAfter = '0'] =
   process.argv.slice(2)
 const die = () => void process.kill(process.pid, 'SIGKILL')
+const isToDie = Number(dieAfter) > 0
 let lines = 0
 const writeLine = (line: object) => {
   writeSync(1, `${JSON.stringify(line)}\n`)
@@ -35,7 +36,8 @@ const holdfast = createHoldfast({
   choices: z.object({ tone: z.string().default('calm') }),
   async agent({ ownerId, threadId, choices, reason }) {
     writeLine({ asked: { ownerId, threadId, choices, reason } })
-    await setTimeout(1)
+    // The agents of other turns are asked meanwhile.
+    await setImmediate()
     return defineAgent({
       model: scriptedModel(
         ({ prompt }) => {
@@ -61,7 +63,9 @@ const holdfast = createHoldfast({
             const whose = { user: context.user, closure: ownerId, thread: String(thread) }
             writeLine({ ran: { ...place, ...whose, toolCallId, idempotencyKey } })
             if (poison === 'tool') die()
-            await setTimeout(5)
+            // The first process dies with every call under way; of the next ones, each call lets other turns go on.
+            if (what === 'begin' && isToDie) await new Promise(() => {})
+            await setImmediate()
             return `${context.user} has seen it.`
           },
         },

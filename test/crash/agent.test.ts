@@ -79,6 +79,8 @@ describe('processes that are killed', () => {
         { user: owner, closure: owner, thread: threadId, idempotencyKey },
       ])
     }
+    // Calls were under way when their process was killed, and ran again.
+    expect(new Set(ran.map((call) => call.idempotencyKey)).size).toBeLessThan(ran.length)
     const reasons = new Set(all.flatMap(({ asked }) => asked?.reason ?? []))
     expect([...reasons].toSorted()).toEqual(['begin', 'takeover'])
     const ended = turnsOf(last)

@@ -36,13 +36,10 @@ it.each<[what: string, part: EndlessPart]>([
         : [{ type: 'text-delta', id: 't', delta: 'end' }, { type: 'text-end', id: 't' }, finish],
   )
   const fixture = await createFixture(() => [], { agent: { model }, clock: slowClock() })
-  const { turns } = await turnsDuring(
-    async () => {
-      const turn = await fixture.runTurn('go')
-      expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
-    },
-    { msPerLook: null },
-  )
+  const { turns } = await turnsDuring(async () => {
+    const turn = await fixture.runTurn('go')
+    expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
+  })
   expect(turns).toBeGreaterThan(40)
 })
 
@@ -51,17 +48,14 @@ it('[OP7 CL12] so does a loop of the host’s own', async () => {
   async function* stream() {
     for (let index = 0; index < 20_000; index++) yield 'a'
   }
-  const { turns } = await turnsDuring(
-    async () => {
-      const recording = await fixture.holdfast.record(stream(), {
-        threadId: fixture.threadId,
-        message: { id: messageId('u'), parts: [{ type: 'text', text: 'go' }] },
-      })
-      expect(recording.kind).toBe('recording')
-      await fixture.holdfast.settled()
-    },
-    { msPerLook: null },
-  )
+  const { turns } = await turnsDuring(async () => {
+    const recording = await fixture.holdfast.record(stream(), {
+      threadId: fixture.threadId,
+      message: { id: messageId('u'), parts: [{ type: 'text', text: 'go' }] },
+    })
+    expect(recording.kind).toBe('recording')
+    await fixture.holdfast.settled()
+  })
   expect((await fixture.last()).progress).toMatchObject({ ending: { kind: 'completed' } })
   expect(turns).toBeGreaterThan(40)
 })
@@ -87,16 +81,13 @@ it('[OP7 CL10] a tool whose progress never waits leaves others their turns, and 
     ({ index }) => (index === 0 ? [{ call: 'work', input: {} }] : [{ text: 'ok' }]),
     { tools: { work }, store },
   )
-  const { turns } = await turnsDuring(
-    async () => {
-      const turn = await fixture.runTurn('go')
-      expect([...callsOf(turn)][0]).toMatchObject({
-        state: 'succeeded',
-        output: { kind: 'inline', value: { index: 1_999 } },
-      })
-    },
-    { msPerLook: null },
-  )
+  const { turns } = await turnsDuring(async () => {
+    const turn = await fixture.runTurn('go')
+    expect([...callsOf(turn)][0]).toMatchObject({
+      state: 'succeeded',
+      output: { kind: 'inline', value: { index: 1_999 } },
+    })
+  })
   expect(turns).toBeGreaterThan(1_000)
   // Of 200 MB: what was newest when something was committed, and no more than is read with the turn.
   expect(chars).toBeLessThan(5_000_000)

@@ -60,19 +60,13 @@ describe.each(Object.entries(stores))('an answer of 16 MB on %s', (_, open) => {
   it('[OP7b VR4 FL2] is exported and forked value by value, and its copy has all of it, its files too', async () => {
     const store = await open()
     const { holdfast, fileId } = await writeHugeTurn(store)
-    const exported = await turnsDuring(
-      async () => {
-        for await (const _piece of holdfast.export({ threadId: 'huge' })) continue
-      },
-      { msPerLook: null },
-    )
-    const forked = await turnsDuring(
-      async () => {
-        const { kind } = await holdfast.threads.fork('huge', { id: 'copy' })
-        expect(kind).toBe('forked')
-      },
-      { msPerLook: null },
-    )
+    const exported = await turnsDuring(async () => {
+      for await (const _piece of holdfast.export({ threadId: 'huge' })) continue
+    })
+    const forked = await turnsDuring(async () => {
+      const { kind } = await holdfast.threads.fork('huge', { id: 'copy' })
+      expect(kind).toBe('forked')
+    })
     // Each read of results is at most a megabyte.
     expect(Math.min(exported.turns, forked.turns)).toBeGreaterThan(15)
     const [original, copy] = [await lastTurn(holdfast, 'huge'), await lastTurn(holdfast, 'copy')]

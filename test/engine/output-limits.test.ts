@@ -479,6 +479,62 @@ describe('a turn as a whole', () => {
     expect(chars(turn)).toBeLessThan(20_000)
   })
 
+  it('[ST4c] counts what the model is sent in place of a result', async () => {
+    const give = tool({
+      inputSchema: z.object({}),
+      execute: () => 'short',
+      toModelOutput: () => ({ type: 'text', value: 'y'.repeat(1_500) }),
+    })
+    const fixture = await createFixture(
+      ({ index }) =>
+        index === 0
+          ? Array.from({ length: 10 }, () => ({ call: 'give', input: {} }))
+          : [{ text: 'ok' }],
+      { tools: { give }, maxTurnChars: 5_000 },
+    )
+    const states = [...callsOf(await fixture.runTurn('go'))].map(({ state }) => state)
+    expect(states.filter((state) => state === 'succeeded')).toHaveLength(3)
+    expect(states.filter((state) => state === 'failed')).toHaveLength(7)
+  })
+
+  it('[ST4c OP7a] keeps the beginning of an error that a client returns, and knows it when it comes again', async () => {
+    const fixture = await createFixture(
+      ({ index }) => (index === 0 ? [{ call: 'ask', input: {} }] : [{ text: 'ok' }]),
+      { tools: { ask: tool({ inputSchema: z.object({}) }) } },
+    )
+    const [asked] = callsOf(await fixture.runTurn('go'))
+    const output = { toolCallId: asked?.id ?? '', errorText: `It said: ${'x'.repeat(1_000_000)}` }
+    const add = () => fixture.holdfast.addToolOutputs(fixture.threadId, [output])
+    expect([await add(), await add()]).toEqual([[{ kind: 'added' }], [{ kind: 'repeated' }]])
+    await fixture.holdfast.settled()
+    const turn = await fixture.last()
+    expect(JSON.stringify(turn)).toContain('It said: xxx')
+    expect(chars(turn)).toBeLessThan(20_000)
+  })
+
+  it.each([
+    ['edited arguments', { args: { text: 'x'.repeat(900) } }],
+    ['feedback', { feedback: 'x'.repeat(900) }],
+  ])('[ST4c OP7a AP3] has room for so much of %s, and can be decided without', async (_, more) => {
+    const act = tool({ inputSchema: z.object({ text: z.string() }), execute: () => 'done' })
+    const fixture = await createFixture(
+      ({ index }) =>
+        index === 0
+          ? Array.from({ length: 6 }, () => ({ call: 'act', input: { text: '' } }))
+          : [{ text: 'Done.' }],
+      { tools: { act }, policies: { act: { approval: 'always' } }, maxArgumentChars: 1_000 },
+    )
+    const { holdfast, threadId } = fixture
+    const ids = [...callsOf(await fixture.runTurn('go'))].map(({ id }) => id)
+    const decide = async (given: object) => {
+      const accept = (toolCallId: string) => ({ toolCallId, decision: 'accept' as const, ...given })
+      const results = await holdfast.decide({ threadId, by: 'ann', decisions: ids.map(accept) })
+      return results.map(({ kind }) => kind)
+    }
+    expect((await decide(more)).slice(-3)).toEqual(['accepted', 'invalid-args', 'invalid-args'])
+    expect((await decide({})).slice(-2)).toEqual(['accepted', 'accepted'])
+  })
+
   it('[ST4c] of results that the client gives is refused the one that is too much; its call waits on', async () => {
     const fixture = await createFixture(
       ({ index }) =>

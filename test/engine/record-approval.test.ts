@@ -3,6 +3,7 @@ import { callsOf, createHoldfast, type HoldfastOptions, memory, type Recording }
 import { type ScriptPart, scriptedModel } from 'holdfast/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
+import { countVerbs } from '../server/count-verbs.ts'
 import { createFixture, messageId, statesOf, textOf } from './fixture.ts'
 
 const removed: string[] = []
@@ -159,6 +160,31 @@ describe('a recorded call that waits for approval', () => {
     await next.done
     expect(statesOf(await fixture.last())).toEqual(['succeeded'])
     expect(removed).toEqual(['/tmp'])
+  })
+
+  it('[OP5a AP5] is decided by the message of the client with one read, and goes on with another', async () => {
+    const { store, drain } = countVerbs(memory())
+    const { holdfast, threadId, turnId, call } = await recordFirst(removing, { store })
+    const message = {
+      id: turnId,
+      role: 'assistant',
+      parts: [
+        {
+          type: 'tool-remove',
+          toolCallId: call.id,
+          state: 'approval-responded',
+          input: { path: '/tmp' },
+          approval: { id: call.id, approved: true },
+        },
+      ],
+    }
+    const messages = await holdfast.modelMessages(threadId)
+    drain()
+    const source = hostLoop(messages, [])
+    const next = begun(await holdfast.record(source, { threadId, continue: turnId, message }))
+    const reads = drain()
+    await next.done
+    expect(reads.filter((verb) => !verb.startsWith('commit'))).toEqual(['readPage', 'readPage'])
   })
 
   it.each([true, false])(

@@ -160,7 +160,7 @@ describe.each(stores)('the tool-call repository on %s', (_, open) => {
     const { toolCalls, upsert, list, holdfast } = await start()
     await upsert('a')
     await upsert('b')
-    expect(await toolCalls.setError(message, 'a', new Error('no disk'))).toBe(true)
+    expect(await toolCalls.setError(message, 'a', 'no disk')).toBe(true)
     expect(await toolCalls.setError(message, 'b', 'too slow', 'timeout')).toBe(true)
     expect(await toolCalls.setError(message, 'b', 'again')).toBe(false)
     expect(await toolCalls.setResult(message, 'a', 1)).toBe(false)
@@ -169,6 +169,18 @@ describe.each(stores)('the tool-call repository on %s', (_, open) => {
       { id: 'b', state: 'failed', cause: 'timeout', error: 'too slow' },
     ])
     expect(holdfast.metrics().ignoredEnds).toBe(2)
+  })
+
+  it('[CL11 HT6] shows people nothing of an error that was thrown: the model and the log have the reason', async () => {
+    const { toolCalls, upsert, list, log } = await start()
+    await upsert('a')
+    const secret = 'connect postgres://admin:hunter2@10.0.0.7/prod'
+    expect(await toolCalls.setError(message, 'a', new Error(secret), 'timeout')).toBe(true)
+    const [call] = await list('all')
+    expect(call).toMatchObject({ state: 'failed', cause: 'timeout' })
+    expect(call?.error).toMatch(/^The tool failed\. \(error /)
+    const failed = log.filter(({ type }) => type === 'failed')
+    expect(failed).toMatchObject([{ source: 'tool', message: secret }])
   })
 
   it('[CL11] writes the text around the calls, and how the message ended', async () => {

@@ -111,6 +111,30 @@ describe.each<[what: string, value: Json]>([
   })
 })
 
+it('[CL6b OP7 ST4] arguments that a model did not complete are stored, and no page has more than their beginning', async () => {
+  const text = JSON.stringify(keys(80_000))
+  const fixture = await createFixture(({ index }) =>
+    index === 0
+      ? Array.from({ length: 4 }, () => ({
+          ...({ call: 'look', input: {}, inputText: text, streamed: true, cutOff: true } as const),
+        }))
+      : [{ text: 'ok' }],
+  )
+  const turn = await fixture.runTurn('go')
+  const stored = [...callsOf(turn)].map(({ input }) => input.kind === 'partial' && input.text)
+  // The model stops within the text.
+  expect(
+    stored.map((part) => part !== false && text.startsWith(part) && part.length > 400_000),
+  ).toEqual(Array.from({ length: 4 }, () => true))
+  const { holdfast, threadId } = fixture
+  for (const format of ['ui', 'vercel', 'chat', 'entities'] as const) {
+    const page = JSON.stringify(await holdfast.messages(threadId, { format }))
+    expect(page).toContain('k100')
+    expect(page.length).toBeLessThan(700_000)
+  }
+  expect(JSON.stringify(await holdfast.modelMessages(threadId)).length).toBeLessThan(700_000)
+})
+
 it('[CL6b] as many as are allowed are stored as they are', async () => {
   const value = { rows: Array.from({ length: 45_000 }, () => keys(10)) }
   const fixture = await createFixture(

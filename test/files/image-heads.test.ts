@@ -1,6 +1,6 @@
 import { createHoldfast, memory } from 'holdfast'
 import { expect, it, onTestFinished } from 'vitest'
-import { settled } from '../support/scripted-clock.ts'
+import { createScriptedClock, settled } from '../support/scripted-clock.ts'
 
 const segment = Buffer.concat([Buffer.from([0xff, 0xe1, 0xff, 0xff]), Buffer.alloc(65_533)])
 /** The size of a JPEG, which may come after any number of segments; and its end. */
@@ -38,4 +38,41 @@ it('[OP7] of the images of one person whose size comes late, one is held at a ti
   const files = await Promise.all(added)
   const bytes = 2 + 20 * segment.byteLength + size.byteLength + end.byteLength
   expect(files.map((each) => each.bytes)).toEqual(images.map(() => bytes))
+})
+
+it('[OP7] an image whose size does not arrive gives its place up after 30 seconds, to its owner and to others', async () => {
+  const clock = createScriptedClock()
+  const holdfast = createHoldfast({ store: memory(), recoverEveryMs: 0, clock })
+  onTestFinished(() => holdfast.close())
+  const results: string[] = []
+  const add = async (ownerId: string, { content }: ReturnType<typeof startImage>) => {
+    const added = holdfast.files.add({ ownerId, content })
+    const result = await added.then((file) => file.mediaType, String)
+    results.push(`${ownerId}: ${result}`)
+  }
+  const complete = () => {
+    const image = startImage(20)
+    image.mayEnd.resolve()
+    return image
+  }
+  const stalled = Array.from({ length: 16 }, () => startImage(20))
+  for (const [number, image] of stalled.entries()) void add(`eve-${number}`, image)
+  await settled()
+  void add('eve-0', complete())
+  void add('ana', complete())
+  await clock.advance(29_999)
+  expect(results).toEqual([])
+  await clock.advance(1)
+  const refused = stalled.map(
+    (_, number) =>
+      `eve-${number}: HoldfastError: The size of this image has not arrived within 30 seconds.`,
+  )
+  expect(results.toSorted()).toEqual(
+    [...refused, 'ana: image/jpeg', 'eve-0: image/jpeg'].toSorted(),
+  )
+  expect(clock.timers()).not.toContain(30_000)
+  // What arrives afterwards is not read.
+  for (const { mayEnd } of stalled) mayEnd.resolve()
+  await settled()
+  expect(results).toHaveLength(18)
 })

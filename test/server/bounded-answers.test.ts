@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createHoldfast, memory, parseOwnerId, parseThreadId } from 'holdfast'
 import { createHandler } from 'holdfast/server'
 import { scriptedModel } from 'holdfast/testing'
 import { sqlite } from 'holdfast/sqlite'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { temporaryFile } from '../sqlite/temporary-file.ts'
 import { pollUntil } from '../support/poll-until.ts'
 import { type ChatServerOptions, startChatServer } from './chat-server.ts'
@@ -125,7 +125,7 @@ async function requestWithoutReading(url: string, path: string, owner: string) {
 
 it('[OP7a] who does not take what was sent is refused more, with 429 and a time, and nobody else', async () => {
   const sizes = Array.from({ length: 12 }, () => million)
-  const { url } = await startWithThread('t', sizes, {
+  const { url, followers } = await startWithThread('t', sizes, {
     handler: {
       authenticate: (request) => ({ id: request.headers.get('x-owner') ?? 'ben' }),
       limits: { unreadBytesPerOwner: 500_000 },
@@ -135,7 +135,7 @@ it('[OP7a] who does not take what was sent is refused more, with 429 and a time,
     fetch(`${url}${to}`, { headers: { 'x-owner': owner } })
   const path = '/api/threads/t/messages?limit=1'
   const socket = await requestWithoutReading(url, '/api/threads/t/events', 'ana')
-  // The buffers of the system take the first of it.
+  // The buffers of the system take the first of it, and nothing announces when they are full.
   const refused = await pollUntil(
     () => requestPath('ana', '/api/chat/none/stream'),
     ({ status }) => status !== 204,
@@ -150,11 +150,8 @@ it('[OP7a] who does not take what was sent is refused more, with 429 and a time,
   expect((await requestPath('ben', '/api/threads/t')).status).toBe(404)
   expect((await requestPath('ben', '/api/chat/none/stream')).status).toBe(204)
   socket.destroy()
-  const answer = await pollUntil(
-    () => requestPath('ana', path),
-    ({ status }) => status !== 429,
-    { what: 'an answer' },
-  )
+  await followers.until(({ present }) => present === 0)
+  const answer = await requestPath('ana', path)
   expect(answer.status).toBe(200)
   await answer.body?.cancel()
 })
@@ -178,35 +175,60 @@ it('[OP7a] refuses more streams than the process may have, whoever asks', async 
   await open.body?.cancel()
 })
 
+/** The time that the server waits for whoever reads, which passes when the test says so. All other timers are the system's. */
+function controlStalls(stallMs: number) {
+  const system = { setTimeout, clearTimeout }
+  const waits = new Map<unknown, { readonly endsAt: number; readonly end: () => void }>()
+  let now = 0
+  let perWaitMs = 0
+  vi.stubGlobal('setTimeout', (call: () => void, ms?: number, ...rest: readonly []) => {
+    if (ms !== stallMs) return system.setTimeout(call, ms, ...rest)
+    const timer = {}
+    waits.set(timer, { endsAt: now + ms, end: call })
+    advance(perWaitMs)
+    return timer
+  })
+  vi.stubGlobal('clearTimeout', (timer: NodeJS.Timeout) => {
+    if (!waits.delete(timer)) system.clearTimeout(timer)
+  })
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const advance = (ms: number) => {
+    now += ms
+    for (const [timer, { endsAt, end }] of waits) {
+      if (endsAt <= now && waits.delete(timer)) end()
+    }
+  }
+  return {
+    now: () => now,
+    advance,
+    /** From now on each wait takes this long. */
+    makeEachTake: (ms: number) => void (perWaitMs = ms),
+  }
+}
+
 it('[OP7a] cuts off who takes a byte now and then, and not who is slow', async () => {
-  const stallMs = 400
-  const { url, holdfast } = await startWithThread(
-    't',
-    Array.from({ length: 40 }, () => million),
-    { stallMs },
-  )
+  // As long as no other timer.
+  const stallMs = 12_345
+  const sizes = Array.from({ length: 40 }, () => million)
+  const { url, holdfast, followers } = await startWithThread('t', sizes, { stallMs })
+  const stalls = controlStalls(stallMs)
   const trickle = await requestWithoutReading(url, '/api/threads/t/events', 'ben')
   const closed = once(trickle, 'close')
-  const timer = setInterval(() => void trickle.read(1), 20)
-  onTestFinished(() => clearInterval(timer))
-  await pollUntil(
-    async () => holdfast.metrics().followers,
-    (followers) => followers === 0,
-    { what: 'the follower to be cut off' },
-  )
-  clearInterval(timer)
+  const cutOff = followers.until(({ left }) => left === 1).then(() => true)
+  while (!(await Promise.race([cutOff, nextTurn(false)]))) {
+    trickle.read(1)
+    stalls.advance(stallMs / 4)
+  }
+  expect(holdfast.metrics().followers).toBe(0)
   trickle.resume()
   await closed
 
+  stalls.makeEachTake(stallMs - 1)
+  const before = stalls.now()
   const response = await fetch(`${url}/api/threads/t/messages?limit=8`)
-  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
-  let bytes = 0
-  const began = performance.now()
-  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
-    bytes += piece.value.length
-    if (performance.now() - began < stallMs * 2) await sleep(20)
-  }
-  expect(bytes).toBe(Number(response.headers.get('content-length')))
+  const body = await response.arrayBuffer()
+  expect(body.byteLength).toBe(Number(response.headers.get('content-length')))
+  expect(stalls.now() - before).toBeGreaterThan(10 * stallMs)
 })
 
 describe.each([

@@ -1,5 +1,5 @@
 import { tool } from 'ai'
-import { memory, parseThreadId } from 'holdfast'
+import { memory, parseThreadId, type Store } from 'holdfast'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { startChatServer } from './chat-server.ts'
@@ -18,11 +18,7 @@ interface UiMessage {
 
 /** Sends a message to the thread `t`, and reads the answer to its end. */
 async function chat(url: string, message: object): Promise<string> {
-  const response = await fetch(`${url}/api/chat`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ id: 't', messages: [message] }),
-  })
+  const response = await postTo(`${url}/api/chat`, { id: 't', messages: [message] })
   const text = await response.text()
   expect([response.status, text]).toEqual([200, expect.stringContaining('[DONE]')])
   return text
@@ -165,6 +161,86 @@ it('[ST5 OP7] an answer that is continued after it was found without its large r
   expect(prompts).toHaveLength(3)
   expect(prompts[2]?.slice(0, 3)).toEqual(prompts[1])
 })
+
+it.each<[string, (url: string, call: UiPart, message: UiMessage) => Promise<Response>]>([
+  ['decisions', (url, call) => postTo(`${callUrl(url, call)}/decision`, { decision: 'accept' })],
+  [
+    'lists of decisions',
+    (url, { toolCallId: callId }) =>
+      postTo(`${url}/api/threads/t/decisions`, { decisions: [{ callId, decision: 'accept' }] }),
+  ],
+  ['resolutions', (url, call) => postTo(`${callUrl(url, call)}/resolve`, { resolution: 'skip' })],
+  [
+    'results of a client',
+    (url, call, message) => {
+      const parts = [{ ...call, state: 'output-available', output: 'another' }]
+      return postTo(`${url}/api/chat`, { id: 't', messages: [{ ...message, parts }] })
+    },
+  ],
+  ['requests to go on', (url) => postTo(`${url}/api/chat/t/continue`, {})],
+])(
+  '[OP7a] %s about a large turn that change nothing read one after the other, and without its large results',
+  async (_, post) => {
+    const base = memory()
+    let isWatched = false
+    let atOnce = 0
+    const reads: { readonly results: unknown; readonly others: number }[] = []
+    const watched =
+      <Args extends readonly unknown[], Result>(
+        read: (...args: Args) => Promise<Result>,
+        resultsOf: (...args: Args) => unknown,
+      ) =>
+      async (...args: Args): Promise<Result> => {
+        if (isWatched) reads.push({ results: resultsOf(...args), others: atOnce })
+        atOnce++
+        return read(...args).finally(() => atOnce--)
+      }
+    const store = {
+      ...base,
+      readCall: watched(
+        (...args: Parameters<Store['readCall']>) => base.readCall(...args),
+        (_thread, _call, results = 'full') => results,
+      ),
+      findTurn: watched(
+        (...args: Parameters<Store['findTurn']>) => base.findTurn(...args),
+        (_turn, results = 'full') => results,
+      ),
+      readPage: watched(
+        (...args: Parameters<Store['readPage']>) => base.readPage(...args),
+        ({ results }) => results,
+      ),
+    }
+    const large = tool({ inputSchema: z.object({}), execute: () => 'x'.repeat(900_000) })
+    const { url, holdfast } = await startChatServer(
+      (_prompt, step) =>
+        step === 0
+          ? Array.from({ length: 5 }, () => ({ call: 'large', input: {} }))
+          : [{ text: 'Done.' }],
+      { store, tools: { large } },
+    )
+    await chat(url, question)
+    await holdfast.settled()
+    const message = await readNewest(url)
+    const call = message.parts.find(({ toolCallId }) => toolCallId !== undefined)
+    if (call === undefined) throw new Error('no call')
+    isWatched = true
+    await Promise.all(
+      Array.from({ length: 8 }, async () => (await post(url, call, message)).text()),
+    )
+    expect(reads.length).toBeGreaterThanOrEqual(8)
+    expect(reads.filter(({ results, others }) => results === 'full' || others > 0)).toEqual([])
+  },
+)
+
+const callUrl = (url: string, { toolCallId }: UiPart): string =>
+  `${url}/api/threads/t/tool-calls/${toolCallId}`
+
+const postTo = (url: string, body: object): Promise<Response> =>
+  fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
 
 const removeTool = (onStart: () => void) =>
   tool({

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createHoldfast, memory, parseThreadId } from 'holdfast'
 import { createRecordingProxy, listen } from 'holdfast/server'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 
 it.each([
   ['an old backend', 'text/plain', (index: number) => `0:"${index} green bottles "\n`],
@@ -156,10 +156,61 @@ it.each([
       ),
   })
   const response = await proxy(chatRequest())
-  expect(await response.text()).toMatch(/The backend sent an? \w+ of over 100000 bytes/)
+  expect(await response.text()).toMatch(/The backend sent an? \w+ of over 100,000 characters/)
   await cancelled.promise
   expect(bytes).toBeLessThan(200_000)
 })
+
+const keys = (count: number) => Array.from({ length: count }, (_, key) => `"k${key}":1`).join()
+const tooMuch: Readonly<Record<string, readonly [json: string, reason: string]>> = {
+  'too many keys': [`{${keys(30_000)}}`, 'more than 25,000 different keys'],
+  'too many values': [`[${'1,'.repeat(500_000)}1]`, 'more than 500,000 values inside'],
+  'too many levels': [
+    `${'['.repeat(50_000)}${']'.repeat(50_000)}`,
+    'nested deeper than 1,000 levels',
+  ],
+  'too many characters': [`"${'x'.repeat(40_000_000)}"`, 'of over 33,554,432 characters'],
+}
+const counted = Array.from({ length: 300 }, (_, nth) => `<${nth}>`)
+const protocols: Readonly<Record<string, (json: string) => string>> = {
+  'an event': (json) =>
+    [
+      begun,
+      ...counted.map((delta) => `data: {"type":"text-delta","id":"1","delta":"${delta}"}\n\n`),
+      'data: {"type":"tool-input-available","toolCallId":"c","toolName":"t","input":{}}\n\n',
+      `data: {"type":"tool-output-available","toolCallId":"c","output":${json}}\n\n`,
+    ].join(''),
+  'a line': (json) =>
+    `0:"So"\n${counted.map((delta) => `0:"${delta}"\n`).join('')}` +
+    `9:{"toolCallId":"c","toolName":"t","args":{}}\na:{"toolCallId":"c","result":${json}}\n`,
+}
+it.each(
+  Object.entries(protocols).flatMap(([what, write]) =>
+    Object.entries(tooMuch).map(([of, [json, reason]]) => [what, of, write(json), reason] as const),
+  ),
+)(
+  '[OP7 CL6b RS4] %s with %s is never parsed, and the answer before it is kept',
+  async (what, _, body, reason) => {
+    const holdfast = createHoldfast({ store: memory(), recoverEveryMs: 0 })
+    onTestFinished(() => holdfast.close())
+    const parse = vi.spyOn(JSON, 'parse')
+    onTestFinished(() => parse.mockRestore())
+    const proxy = createRecordingProxy(holdfast, {
+      target: new URL('http://127.0.0.1:1/'),
+      authenticate: () => ({ id: 'me' }),
+      fetch: async () => new Response(body),
+    })
+    const shown = await (await proxy(chatRequest())).text()
+    expect(shown).toContain(`The backend sent ${what} `)
+    expect(shown).toContain(reason)
+    const longest = Math.max(...parse.mock.calls.map(([text]) => String(text).length))
+    expect(longest).toBeLessThan(10_000)
+    const page = JSON.stringify(await holdfast.messages(threadId))
+    expect(page).toContain(`"text":"So${counted.join('')}"`)
+    expect(page).toContain('"toolCallId"')
+    expect(page).toContain('"status":"failed"')
+  },
+)
 
 it('[OP7 RS4] any number of events may be longer together than one may be', async () => {
   const holdfast = createHoldfast({ store: memory(), recoverEveryMs: 0 })

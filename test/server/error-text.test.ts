@@ -1,4 +1,4 @@
-import { tool } from 'ai'
+import { jsonSchema, tool } from 'ai'
 import {
   exportThread,
   type FileStore,
@@ -230,8 +230,8 @@ describe('what went wrong in the host’s own code', () => {
     expect(log.filter(({ type }) => type === 'failed')).toHaveLength(4)
   })
 
-  const given = (schema: z.ZodType) =>
-    tool({ inputSchema: schema, execute: (): Promise<string> => Promise.resolve('ok') })
+  const isOne = (value: unknown): value is { n: number } => JSON.stringify(value) === '{"n":1}'
+
   const post = (url: string, body: object) =>
     fetch(url, {
       method: 'POST',
@@ -239,10 +239,21 @@ describe('what went wrong in the host’s own code', () => {
       body: JSON.stringify(body),
     })
 
-  it('[HT6] is not shown to whoever edits arguments that its schema throws at', async () => {
-    const failsOnEdit = z.object({ n: z.number() }).refine(({ n }) => n === 1 || throwing())
+  it.each([
+    ['throws', z.object({ n: z.number() }).refine(({ n }) => n === 1 || throwing())],
+    [
+      'returns an error about',
+      jsonSchema<{ n: number }>(
+        { type: 'object' },
+        {
+          validate: (value) =>
+            isOne(value) ? { success: true, value } : { success: false, error: new Error(secret) },
+        },
+      ),
+    ],
+  ])('[HT6] is not shown to whoever edits arguments that its schema %s', async (_, schema) => {
     const failing = await start([{ call: 'boom', input: { n: 1 } }], {
-      tools: { boom: given(failsOnEdit) },
+      tools: { boom: tool({ inputSchema: schema, execute: () => 'done' }) },
       policies: { boom: { approval: 'always' } },
     })
     await sendMessage(failing.server, 'u1', 'go')

@@ -132,6 +132,34 @@ it('[OP7] a large import that does not arrive keeps its place until another owne
   for (const body of [ben, cleo]) expect((await body.end(']')).status).toBe(200)
 })
 
+it('[OP7] a large import that does not arrive keeps its place for as long as only owners wait who have one themselves', async () => {
+  const clock = createScriptedClock()
+  const handler = serve(memory(), { clock })
+  const [ana, ben] = [openLarge(handler, 'ana'), openLarge(handler, 'ben')]
+  expect([await isReadOn(ana), await isReadOn(ben)]).toEqual([true, true])
+  const again = openLarge(handler, 'ben')
+  expect(await isReadOn(again)).toBe(false)
+  await clock.advance(240_000)
+  expect((await again.response).status).toBe(429)
+  for (const body of [ana, ben]) expect((await body.end(']')).status).toBe(200)
+})
+
+it('[OP7] a large import that does not arrive gives way in time when the clock of the system is set back', async () => {
+  const clock = createScriptedClock()
+  let setBackMs = 0
+  const system = { ...clock, now: () => clock.now() - setBackMs, elapsed: clock.now }
+  const handler = serve(memory(), { clock: system })
+  const [ana, ben] = [openLarge(handler, 'ana'), openLarge(handler, 'ben')]
+  expect([await isReadOn(ana), await isReadOn(ben)]).toEqual([true, true])
+  setBackMs = 3_600_000
+  const cleo = openLarge(handler, 'cleo')
+  await settled()
+  await clock.advance(60_000)
+  expect((await ana.response).status).toBe(429)
+  expect(await isReadOn(cleo)).toBe(true)
+  for (const body of [ben, cleo]) expect((await body.end(']')).status).toBe(200)
+})
+
 it('[OP7] a large import that waits in vain is refused, and one whose client leaves waits no longer', async () => {
   const clock = createScriptedClock()
   const handler = serve(memory(), { clock, limits: { jobsPerOwner: 2 } })

@@ -71,7 +71,7 @@ describe('the owner of a thread', () => {
       ['readPage', 'readMessage'],
     ],
     ['a regenerate', ['POST', '/api/chat', regenerate(thread)], 200, ['readPage']],
-    ['a stop', ['POST', `/api/chat/${thread}/stop`], 200, ['readPage']],
+    ['a stop', ['POST', `/api/chat/${thread}/stop`], 200, ['readPage', 'requestStop']],
     ['a new title', ['PATCH', `/api/threads/${thread}`, { title: 'Plans' }], 200, ['readThread']],
     ['a fork', ['POST', `/api/threads/${thread}/fork`, {}], 201, ['readThread', 'readPage']],
     ['a link', ['POST', `/api/threads/${thread}/shares`], 201, ['readThread', 'readPage']],

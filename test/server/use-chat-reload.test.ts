@@ -1,12 +1,14 @@
-import { setTimeout } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { LanguageModel } from 'ai'
-import { describe, expect, it } from 'vitest'
+import { type Holdfast, parseThreadId } from 'holdfast'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createSignal } from '../support/signal.ts'
 import { startChatServer, type Script } from './chat-server.ts'
 import { openTab, type Sdk, sdks, type Tab } from './chat-tab.ts'
 import { readPage, reload } from './thread-page.ts'
 
 const threadId = 'chat-1'
+const id = parseThreadId(threadId)
 
 /** Every kind of chunk: reasoning, text in pieces, streamed arguments, a failure, progress, two steps. */
 const script: Script = (_, step) =>
@@ -22,23 +24,49 @@ const script: Script = (_, step) =>
       ]
     : [{ text: 'Berlin 20C, Oslo 12C.', pieces: 5 }]
 
-/** Lets the model say its next part only when the test is not looking. */
-function createPause() {
-  let paused: Promise<void> = Promise.resolve()
+/** What a model streams of which each part is stored as one event, and the types of these events. */
+const isPiece = ({ type }: { readonly type: string }) =>
+  /-delta$|^tool-input-start$|^tool-call$/.test(type)
+const pieceEvents: ReadonlySet<string> = new Set([
+  'text-appended',
+  'call-announced',
+  'call-input-appended',
+  'call-recorded',
+])
+
+/** Makes a model stream its next part only when the previous one is committed and the test has compared the tabs. */
+function createPace() {
+  const happened = createSignal()
+  const engine = Promise.withResolvers<Holdfast>()
+  const pieces = { streamed: 0, committed: 0, compared: 0 }
+  let isComparing = false
+  const following = new AbortController()
+  onTestFinished(() => following.abort())
+  let followed: Promise<void> | undefined
+  const follow = async () => {
+    const holdfast = await engine.promise
+    for await (const { changes } of holdfast.subscribe(id, 0, following.signal)) {
+      const events = changes.flatMap((change) => (change.kind === 'event' ? [change.event] : []))
+      pieces.committed += events.filter(({ type }) => pieceEvents.has(type)).length
+      happened.notify()
+    }
+  }
   const wrapModel = (model: LanguageModel): LanguageModel => {
     const inner = model as Exclude<LanguageModel, string>
     const paced = {
       ...inner,
       async doStream(options: { readonly abortSignal?: AbortSignal }) {
+        // Not before: now the thread is there.
+        followed ??= follow()
         const { stream, ...rest } = await inner.doStream(options as never)
         const aborted = new Promise<void>((resolve) => {
           options.abortSignal?.addEventListener('abort', () => resolve())
         })
-        const slow = new TransformStream({
+        const slow = new TransformStream<{ readonly type: string }>({
           async transform(part, controller) {
-            // A timer, so that what was said before has been committed and read.
-            await setTimeout(4)
-            await Promise.race([paused, aborted])
+            const goOn = happened.until(() => !isComparing && pieces.compared === pieces.streamed)
+            await Promise.race([goOn, aborted])
+            if (isPiece(part)) pieces.streamed++
             controller.enqueue(part)
           },
         })
@@ -47,12 +75,22 @@ function createPause() {
     }
     return paced
   }
-  const pause = () => {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    paused = promise
-    return resolve
+  return {
+    wrapModel,
+    engine: engine.resolve,
+    pieces: (): Readonly<typeof pieces> => pieces,
+    /** Resolves when something is committed that has not been compared. */
+    committed: () => happened.until(() => pieces.committed > pieces.compared),
+    /** The model waits until it is over. */
+    async compare(run: () => Promise<void>) {
+      const { committed } = pieces
+      isComparing = true
+      await run()
+      isComparing = false
+      pieces.compared = committed
+      happened.notify()
+    },
   }
-  return { wrapModel, pause }
 }
 
 async function untilEqual(one: Tab, other: Tab): Promise<void> {
@@ -66,23 +104,28 @@ describe.each(sdks)('AI SDK %i', (client) => {
   it.each([client, null] as (Sdk | null)[])(
     '[RS3 FD1 LG4] shows after a reload at every chunk what it showed before (declared: %s)',
     async (declared) => {
-      const { wrapModel, pause } = createPause()
-      const { url } = await startChatServer(script, { wrapModel })
+      const pace = createPace()
+      const { url, holdfast } = await startChatServer(script, { wrapModel: pace.wrapModel })
+      pace.engine(holdfast)
       const place = { url, threadId, client, declared }
       const tab = openTab(place)
       const sent = tab.chat.sendMessage({ text: 'Berlin and Oslo?' })
       const reloaded: { readonly tab: Tab; readonly resumed: Promise<void> }[] = []
       let seen = ''
       const over = sent.then(() => 'over' as const)
-      while ((await Promise.race([tab.changed(), over])) !== 'over') {
+      while (true) {
+        const committed = pace.committed().then(() => 'committed' as const)
+        const next = await Promise.race([over, committed, tab.changed()])
+        if (next === 'over') break
         const shown = JSON.stringify(tab.messages())
-        if (tab.chat.status !== 'streaming' || shown === seen) continue
-        seen = shown
-        const goOn = pause()
-        const again = await reload(place)
-        await untilEqual(tab, again.tab)
-        reloaded.push(again)
-        goOn()
+        // Also what no part of the model changes, such as the results of tools.
+        if (next !== 'committed' && (tab.chat.status !== 'streaming' || shown === seen)) continue
+        await pace.compare(async () => {
+          const again = await reload(place)
+          await untilEqual(tab, again.tab)
+          reloaded.push(again)
+        })
+        seen = JSON.stringify(tab.messages())
       }
       await sent
       expect(tab.chat.error).toBeUndefined()
@@ -93,7 +136,9 @@ describe.each(sdks)('AI SDK %i', (client) => {
         expect(again.tab.chat.error).toBeUndefined()
         expect(again.tab.messages()).toEqual(page)
       }
-      expect(reloaded.length).toBeGreaterThan(8)
+      // Each of them was compared before the next one came.
+      expect(pace.pieces()).toEqual({ streamed: 21, committed: 21, compared: 21 })
+      expect(reloaded.length).toBeGreaterThanOrEqual(21)
     },
   )
 })

@@ -144,7 +144,7 @@ it('[OP7b VR2] thousands of messages are hidden and shown over many turns of the
     JSON.stringify([manyMessages, `u-${manyMessages}`]),
     JSON.stringify([manyMessages + 2, 'u-1']),
   ])
-  const read = await turnsDuring(() => store.readPath(threadId, 'u-1@1'), { msPerLook: null })
+  const read = await turnsDuring(() => store.readPath(threadId, 'u-1@1'))
   expect(read.turns).toBeGreaterThan(1)
   const { hide = [], show = [] } = read.result ?? {}
   expect([hide, show]).toEqual([[{ id: 'u-1', seq: manyMessages + 2 }], messages])
@@ -288,7 +288,6 @@ it('[OP7b FK1] a text of thousands of words is indexed over many turns of the ev
   const texts = [{ seq: 0, at: 1, words }]
   const { turns } = await turnsDuring(
     async () => await store.search?.addTexts({ threadId, incarnation, from, to: 0, texts }),
-    { msPerLook: null },
   )
   expect(turns).toBeGreaterThan(3)
   expect(await store.search?.findUnread(ownerId, 1)).toEqual([])
@@ -362,7 +361,7 @@ it('[OP7b FL2] a message with thousands of addresses of files is stored over man
   const planned = planCommit({ threadId, events: [event], expectedSeq: 0 })
   if ('kind' in planned) throw new Error(JSON.stringify(planned))
   expect(planned.files).toHaveLength(parts.length)
-  const { turns, result } = await turnsDuring(() => store.commit([planned]), { msPerLook: null })
+  const { turns, result } = await turnsDuring(() => store.commit([planned]))
   expect(result).toEqual([expect.objectContaining({ kind: 'appended', seq: 1 })])
   expect(turns).toBeGreaterThan(3)
 })

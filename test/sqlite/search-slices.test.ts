@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { parseOwnerId, parseThreadId } from '../../src/core/ids.ts'
 import type { SearchHit, SearchIndex, SearchPlace } from '../../src/store/search.ts'
-import { type Connection, createConnection } from '../../src/store/sqlite/connection.ts'
+import { type SqliteConnection, createConnection } from '../../src/store/sqlite/connection.ts'
 import { hideThread, removeHidden } from '../../src/store/sqlite/hidden-threads.ts'
 import { createSqliteSearch } from '../../src/store/sqlite/search-index.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -193,7 +193,7 @@ const lost = new Error('lost')
 
 /** Removes what is hidden, and counts the slices. Each look at the clock is a millisecond after the one before. */
 async function removeAll(
-  connection: Connection,
+  connection: SqliteConnection,
   onSlice: (slices: number, writeAndLose: () => void) => void = () => undefined,
 ): Promise<number> {
   let slices = 0
@@ -219,7 +219,7 @@ async function removeAll(
 }
 
 /** A thread that is deleted, and of which all rows are left. */
-async function hideIndexed(file: string): Promise<Connection> {
+async function hideIndexed(file: string): Promise<SqliteConnection> {
   const { index, connection } = openIndex(file)
   await addText(openStore(file), index, manyWords)
   connection.write((statements) => {

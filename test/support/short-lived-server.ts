@@ -1,7 +1,6 @@
 import { appendFileSync } from 'node:fs'
-import { setTimeout } from 'node:timers/promises'
 import { tool } from 'ai'
-import { createHoldfast } from 'holdfast'
+import { type Clock, createHoldfast, systemClock } from 'holdfast'
 import { createHandler, listen } from 'holdfast/server'
 import { sqlite } from 'holdfast/sqlite'
 import { scriptedModel } from 'holdfast/testing'
@@ -11,6 +10,19 @@ import { z } from 'zod'
 
 const { DB = '', CHARGES = '', RECOVER_SECRET = '' } = process.env
 const charges = 16
+const chargesPerProcess = 4
+
+/** The time of this process is over when it has made its charges, however long they took. */
+const handOverAfterMs = 100_000
+let endTime = () => {}
+const clock: Clock = {
+  ...systemClock,
+  after(ms, call, isBackground) {
+    if (ms !== handOverAfterMs) return systemClock.after(ms, call, isBackground)
+    endTime = call
+    return () => {}
+  },
+}
 
 const holdfast = createHoldfast({
   store: sqlite(DB),
@@ -24,14 +36,16 @@ const holdfast = createHoldfast({
   tools: {
     charge: tool({
       inputSchema: z.object({ nth: z.number() }),
-      async execute({ nth }) {
+      execute({ nth }) {
         appendFileSync(CHARGES, `${nth}\n`)
-        await setTimeout(60)
+        // While the call is under way, which has to be finished first.
+        if (nth % chargesPerProcess === chargesPerProcess - 1) endTime()
         return 'paid'
       },
     }),
   },
-  handOverAfterMs: 100,
+  handOverAfterMs,
+  clock,
   handOverGraceMs: 60_000,
   hooks: ({ type }) => {
     if (type === 'turn-handed-over') process.kill(process.pid, 'SIGKILL')

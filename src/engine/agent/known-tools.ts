@@ -31,7 +31,7 @@ export async function toolboxOf(engine: Engine, place: TurnPlace, turn: Turn): P
   }
 }
 
-const wordsOutside = ({ options, emit }: Engine, place: TurnPlace): FailureTexts =>
+export const wordsOutside = ({ options, emit }: Engine, place: TurnPlace): FailureTexts =>
   createFailureTexts(place, options.errorText, (where, error) =>
     emit({ type: 'failed', ...where, error }),
   )

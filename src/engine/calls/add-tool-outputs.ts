@@ -1,22 +1,22 @@
 import { type Call, type CallOutcome, type EndedCall, isOpenCall } from '../../core/call.ts'
+import { cutErrorText } from '../../core/error-text.ts'
 import type { NewTurnEvent } from '../../core/event.ts'
 import type { CallId, ThreadId } from '../../core/ids.ts'
 import { isJsonObject, type Json } from '../../core/json.ts'
 import { callsOf, type Turn } from '../../core/message.ts'
 import type { ChatOutput } from '../../protocol/chat-body.ts'
-import type { FoundTurn } from '../../store/store.ts'
 import { toClientJson } from '../../views/client-json.ts'
 import { lazyKey } from '../../views/lazy-output.ts'
 import { sameJson } from '../../views/same-json.ts'
 import { errorTextOf } from '../../views/call-error-text.ts'
 import type { Engine } from '../engine.ts'
 import { type PlannedAnswer, applyInput } from './apply-input.ts'
-import { startWith } from './found-turn.ts'
+import { type AnswerReads, createFindTurn } from './answer-reads.ts'
 import type { TurnPlace } from '../call-scope.ts'
 import type { FittedValue } from '../fit-schema.ts'
 import { fitGiven, ranBy, toolboxOf } from '../agent/known-tools.ts'
 import { toGivenJson } from '../to-json.ts'
-import { charsOfJson, tooMuchForTurn, usedBy } from '../run/turn-size.ts'
+import { charsOfOutcome, tooMuchForTurn, usedBy } from '../run/turn-size.ts'
 
 /** The result of a call that the client runs, in the form in which it is stored. */
 export interface ToolOutput {
@@ -40,13 +40,13 @@ export type ToolOutputResult =
 /**
  * Stores the results of tools that the client runs itself (an AI SDK tool without `execute`), each once and only while
  * its call waits for it. Returns one result for each, in order. A client sends back every result that it has: those of
- * one turn are one read and at most one commit, however many there are. `found`: see `AnswerMethods`.
+ * one turn are one read and at most one commit, however many there are.
  */
 export async function addToolOutputs(
   engine: Engine,
   threadId: ThreadId,
   outputs: readonly ToolOutput[],
-  found?: FoundTurn,
+  reads: AnswerReads = {},
 ): Promise<readonly ToolOutputResult[]> {
   const given = outputs.map(({ callId, outcome }) => ({
     callId,
@@ -57,9 +57,7 @@ export async function addToolOutputs(
   const fitted = given.map((): Promise<FittedValue> | undefined => undefined)
   for (const [index, { callId }] of given.entries()) {
     if (results[index] !== undefined) continue
-    const find = startWith(found, { threadId, callId }, () =>
-      engine.store.readCall(threadId, callId),
-    )
+    const find = createFindTurn(engine.store, reads, { threadId, callId })
     const added = await applyInput(engine, threadId, find, async (turn, place) =>
       addTo(engine, turn, given, await ranBy(engine, place, turn), (call, value, at) => {
         fitted[at] ??= fitOutput(engine, place, turn, call, value)
@@ -106,8 +104,8 @@ async function addTo(
       answer.set(index, { kind: 'invalid-result', message: checked.message })
       continue
     }
-    added += checked.state === 'succeeded' ? charsOfJson(checked.output) : 0
-    if (added > 0 && before + added > maxTurnChars) {
+    added += charsOfOutcome(checked)
+    if (before + added > maxTurnChars) {
       answer.set(index, { kind: 'invalid-result', message: tooMuchForTurn(maxTurnChars) })
       continue
     }
@@ -167,7 +165,9 @@ export const toToolOutput = ({ callId, outcome }: ChatOutput): ToolOutput => ({
 })
 
 function toStorable(outcome: ToolOutput['outcome'], maxChars: number): ToolOutput['outcome'] {
-  if (outcome.state === 'failed' || outcome.output.kind !== 'inline') return outcome
+  // A page has the errors of all calls (OP7a).
+  if (outcome.state === 'failed') return { ...outcome, error: cutErrorText(outcome.error) }
+  if (outcome.output.kind !== 'inline') return outcome
   return {
     ...outcome,
     output: { kind: 'inline', value: toGivenJson('output', outcome.output.value, maxChars) },

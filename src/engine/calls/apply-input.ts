@@ -1,17 +1,18 @@
 import { isOpenCall } from '../../core/call.ts'
 import type { NewTurnEvent } from '../../core/event.ts'
 import { foldOn } from '../../core/fold-turn.ts'
-import type { OwnerId, Seq, ThreadId } from '../../core/ids.ts'
-import { callsOf, type Turn } from '../../core/message.ts'
+import type { ThreadId } from '../../core/ids.ts'
+import { callsOf, hasOmittedOutput, type Turn } from '../../core/message.ts'
 import { planTurnEnd } from '../../core/plan-turn-end.ts'
-import type { InputQueue } from '../../core/queued-input.ts'
 import type { CommitResult } from '../run/committer.ts'
 import type { TurnPlace } from '../call-scope.ts'
 import { pauseOf } from '../clock.ts'
 import type { Engine } from '../engine.ts'
+import type { FindTurn } from './answer-reads.ts'
 import { nextOptionsOutside } from '../agent/known-tools.ts'
 import { planNext } from '../run/plan-next.ts'
 import { retryWhileStale } from '../../store/retry-while-stale.ts'
+import type { FoundTurn } from '../../store/store.ts'
 import { resumeRecorded } from '../record/resume-recorded.ts'
 
 export interface PlannedAnswer<Answer> {
@@ -28,16 +29,21 @@ export interface PlannedAnswer<Answer> {
 export async function applyInput<Answer>(
   engine: Engine,
   threadId: ThreadId,
-  find: () => Promise<TurnToChange | null>,
+  find: FindTurn,
   plan: (turn: Turn, place: TurnPlace) => PlannedAnswer<Answer> | Promise<PlannedAnswer<Answer>>,
 ): Promise<Answer | null> {
+  let results: 'bounded' | 'full' = 'bounded'
   return retryWhileStale(pauseOf(engine.clock), async () => {
-    const found = await find()
+    const found = await find(results)
     if (found === null) return null
     const { turn, ownerId } = found
     const place = { ownerId, threadId, turnId: turn.id }
     const { events, answer } = await plan(turn, place)
     if (events.length === 0) return answer
+    if (results === 'bounded' && hasOmittedOutput(turn)) {
+      results = 'full'
+      return 'stale'
+    }
     const { kind } = await write(engine, place, found, events)
     if (kind === 'appended') {
       if (turn.recorded === true) await resumeRecorded(engine, threadId, turn.id)
@@ -48,18 +54,10 @@ export async function applyInput<Answer>(
   })
 }
 
-interface TurnToChange {
-  readonly turn: Turn
-  readonly seq: Seq
-  readonly incarnation?: string
-  readonly ownerId: OwnerId
-  readonly queue: InputQueue
-}
-
 function write(
   engine: Engine,
   { threadId, ownerId }: TurnPlace,
-  { turn, seq: expectedSeq, incarnation, queue }: TurnToChange,
+  { turn, seq: expectedSeq, incarnation, queue }: FoundTurn,
   events: readonly NewTurnEvent[],
 ): Promise<CommitResult> {
   const { id: turnId, progress } = turn

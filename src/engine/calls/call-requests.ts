@@ -1,10 +1,10 @@
 import { parseCallId, parseOwnerId, parseThreadId, type ThreadId } from '../../core/ids.ts'
 import type { Json } from '../../core/json.ts'
-import type { FoundTurn } from '../../store/store.ts'
+import type { AnswerReads } from './answer-reads.ts'
 import type { ToolOutput, ToolOutputResult } from './add-tool-outputs.ts'
 import { checkBy, checkNames, checkWord } from '../options/check-names.ts'
 import type { DecisionRequest, DecisionResult } from './decide.ts'
-import type { ResolveRequest } from './resolve.ts'
+import type { ResolveRequest, ResolveResult } from './resolve.ts'
 import type { ContinueResult } from '../run/resume.ts'
 import type { ThreadScope } from '../thread-scope.ts'
 import { warnDeprecated } from '../options/warn-deprecated.ts'
@@ -54,19 +54,20 @@ export type OldResolution = ResolveRequest
 export type OldToolOutput = ToolOutput
 
 /**
- * The methods of `Holdfast` that plan on a turn, as the engine implements them: `found` is the turn of their calls, or the
- * last turn of the thread that is continued, for a route that has just read it and must not read it twice. The public types
- * have no `found`: a host would have to know that the turn was read from the store. A host's wrapper of these methods may
- * drop it: then the turn is read.
+ * The methods of `Holdfast` that plan on a turn, as the engine implements them, for the routes: they have read the turn, or
+ * the last turn of the thread that is continued, and must not read it twice, and their reads wait for their turn. The
+ * public types have no `reads`: a host would have to know that the turn was read from the store. A host's wrapper of these
+ * methods may drop it: then the turn is read, at once.
  */
 export interface AnswerMethods {
-  decide(request: DecideRequest, found?: FoundTurn): Promise<readonly DecisionResult[]>
+  decide(request: DecideRequest, reads?: AnswerReads): Promise<readonly DecisionResult[]>
+  resolve(request: ToolResolution | OldResolution, reads?: AnswerReads): Promise<ResolveResult>
   addToolOutputs(
     threadId: ThreadId,
     outputs: readonly (ClientToolOutput | OldToolOutput)[],
-    found?: FoundTurn,
+    reads?: AnswerReads,
   ): Promise<readonly ToolOutputResult[]>
-  continue(threadId: ThreadId, scope?: ThreadScope, found?: FoundTurn): Promise<ContinueResult>
+  continue(threadId: ThreadId, scope?: ThreadScope, reads?: AnswerReads): Promise<ContinueResult>
 }
 
 export function toDecisionRequest(given: ToolDecision | OldDecision): DecisionRequest {

@@ -4,13 +4,12 @@ import type { CallId, OwnerId, ThreadId } from '../../core/ids.ts'
 import type { Json } from '../../core/json.ts'
 import { callsOf, type Turn } from '../../core/message.ts'
 import { withDefined } from '../../core/with-defined.ts'
-import type { FoundTurn } from '../../store/store.ts'
 import type { Engine } from '../engine.ts'
 import type { FittedValue } from '../fit-schema.ts'
 import { hashInput } from './hash-input.ts'
 import { type PlannedAnswer, applyInput } from './apply-input.ts'
-import { startWith } from './found-turn.ts'
-import { findOwnCall } from '../thread-scope.ts'
+import { type AnswerReads, createFindTurn } from './answer-reads.ts'
+import { attachableIn, charsOfJson, usedBy } from '../run/turn-size.ts'
 import type { TurnPlace } from '../call-scope.ts'
 import { fitGiven, toolboxOf } from '../agent/known-tools.ts'
 
@@ -38,7 +37,7 @@ export type DecisionResult =
 
 /**
  * A decision is a compare-and-set on the stored call: of two deciders one wins, and the tool runs once however often
- * the request is repeated (AP2). Several decisions on one turn are one commit (AP6). `found`: see `AnswerMethods`.
+ * the request is repeated (AP2). Several decisions on one turn are one commit (AP6).
  */
 export async function decideCalls(
   engine: Engine,
@@ -46,14 +45,13 @@ export async function decideCalls(
   by: string,
   requests: readonly DecisionRequest[],
   ownerId?: OwnerId,
-  found?: FoundTurn,
+  reads: AnswerReads = {},
 ): Promise<readonly DecisionResult[]> {
   const results = requests.map((): DecisionResult | undefined => undefined)
   const fitArgs = createArgsFitter(engine)
   for (const [index, { callId }] of requests.entries()) {
     if (results[index] !== undefined) continue
-    const read = () => findOwnCall(engine.store, threadId, callId, ownerId)
-    const find = startWith(found, { threadId, callId, ownerId }, read)
+    const find = createFindTurn(engine.store, reads, { threadId, callId, ownerId })
     const decided = await applyInput(engine, threadId, find, (turn, place) =>
       decideIn(engine, turn, by, requests, (call, request) => fitArgs(call, request, turn, place)),
     )
@@ -73,6 +71,7 @@ async function decideIn(
 ): Promise<PlannedAnswer<ReadonlyMap<number, DecisionResult>>> {
   const calls = new Map([...callsOf(turn)].map((call) => [call.id, call]))
   const decided = new Map<CallId, Decision>()
+  const room = roomIn(engine, turn)
   const events: NewTurnEvent[] = []
   const answer = new Map<number, DecisionResult>()
   for (const [index, request] of requests.entries()) {
@@ -90,11 +89,20 @@ async function decideIn(
       continue
     }
     const edited = fitted?.value
+    const { feedback } = request
+    const grown = edited === undefined ? 0 : charsOfJson(edited) - charsOfJson(proposed)
+    const added = grown + (feedback?.length ?? 0)
+    // Never a decision that adds nothing: a turn that is at its limit must still be decided on.
+    if (added > 0 && added > room.chars) {
+      answer.set(index, { kind: 'invalid-args', message: room.fault })
+      continue
+    }
+    room.chars -= added
     const kind = request.decision === 'accept' ? 'accepted' : 'rejected'
     const at = engine.clock.now()
     const inputHash = hashInput(edited ?? proposed)
     const decision = withDefined({ kind, by, at, inputHash } as const, {
-      feedback: request.feedback,
+      feedback,
     })
     decided.set(call.id, decision)
     const event = { type: 'call-decided', turnId: turn.id, at, callId: call.id, decision } as const
@@ -102,6 +110,14 @@ async function decideIn(
     answer.set(index, { kind })
   }
   return { events, answer }
+}
+
+/** How many characters people may still add to the calls of a turn (OP7a). */
+function roomIn({ options }: Engine, turn: Turn): { chars: number; readonly fault: string } {
+  const { attached, chars } = usedBy(turn)
+  const most = attachableIn(options)
+  const fault = `With this decision the arguments and the feedback of the answer would exceed ${most.toLocaleString('en-US')} characters.`
+  return { chars: Math.min(most - attached, options.maxTurnChars - chars), fault }
 }
 
 /** A repeated decision by the same person gets the same result; any other gets the decision that was made. */

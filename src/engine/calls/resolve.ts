@@ -10,7 +10,7 @@ import { applyInput } from './apply-input.ts'
 import type { TurnPlace } from '../call-scope.ts'
 import { fitGiven, toolboxOf } from '../agent/known-tools.ts'
 import type { FittedValue } from '../fit-schema.ts'
-import { findOwnCall } from '../thread-scope.ts'
+import { type AnswerReads, createFindTurn } from './answer-reads.ts'
 import { toGivenJson } from '../to-json.ts'
 
 /** A resolution of one call whose outcome is unknown. */
@@ -42,11 +42,15 @@ export type ResolveResult =
   | { readonly kind: 'not-found' }
 
 /** Stores a person's resolution of a call whose outcome is unknown (CR3). The first resolution wins. */
-export async function resolveCall(engine: Engine, request: ResolveRequest): Promise<ResolveResult> {
+export async function resolveCall(
+  engine: Engine,
+  request: ResolveRequest,
+  reads: AnswerReads = {},
+): Promise<ResolveResult> {
   const { threadId, callId, ownerId } = request
   // The schema is called once, however often the resolution is planned again because of concurrent writes.
   let fitted: Promise<FittedValue> | undefined
-  const find = () => findOwnCall(engine.store, threadId, callId, ownerId)
+  const find = createFindTurn(engine.store, reads, { threadId, callId, ownerId })
   const answer = await applyInput<ResolveResult>(engine, threadId, find, async (turn, place) => {
     const call = [...callsOf(turn)].find(({ id }) => id === callId)
     if (call === undefined) return { events: [], answer: { kind: 'not-found' } }

@@ -1,5 +1,6 @@
 import { type Call, type CallFailure, type CallOutcome, isOpenCall } from '../../core/call.ts'
 import type { NewTurnEvent, TurnEventBody } from '../../core/event.ts'
+import { cutErrorText } from '../../core/error-text.ts'
 import { badRequestFault, HoldfastError } from '../../core/holdfast-error.ts'
 import {
   type CallId,
@@ -15,7 +16,6 @@ import { isLargerThan } from '../../core/json-size.ts'
 import {
   callsOf,
   type Message,
-  type TextPart,
   type Turn,
   type TurnEnding,
   type TurnError,
@@ -25,7 +25,9 @@ import type { Append } from '../../store/plan-commit.ts'
 import type { FoundTurn, Store } from '../../store/store.ts'
 import type { MeterOptions } from '../run/answer-meter.ts'
 import type { TurnPlace } from '../call-scope.ts'
+import type { FailureTexts } from '../run/failure-texts.ts'
 import { checkNames } from '../options/check-names.ts'
+import { planText, planUpsert } from './plan-own-message.ts'
 import type { CommitResult } from '../run/committer.ts'
 import { projectToolCalls, type ToolCallList } from '../../views/tool-call-record.ts'
 import { type Pause, retryWhileStale } from '../../store/retry-while-stale.ts'
@@ -47,7 +49,11 @@ export interface ToolCallRepository {
   upsert(call: UpsertedCall): Promise<void>
   /** `undefined` is stored as null. False, and nothing changed, if there is no such call or it has ended. */
   setResult(messageId: MessageId, callId: string, result: Json | undefined): Promise<boolean>
-  /** The call failed. False, and nothing changed, if there is no such call or it has ended. @default cause 'tool-error' */
+  /**
+   * The call failed. A text is shown to people as it is; any other value is treated as what a tool has thrown: they see
+   * what `errorText` returns for it, the model its message (HT6). False, and nothing changed, if there is no such call or it
+   * has ended. @default cause 'tool-error'
+   */
   setError(
     messageId: MessageId,
     callId: string,
@@ -98,6 +104,8 @@ export interface ToolCallRepositoryParts {
   readonly limits: MeterOptions
   /** Called before a write that lost to a concurrent one is retried. */
   readonly pause: Pause
+  /** The texts for what a tool has thrown (HT6). */
+  readonly failureTexts: (place: TurnPlace) => Pick<FailureTexts, 'ofTool'>
   /** Called for an end that came after the call had ended, or for no call: it is not written, and counted (CL2). */
   readonly onIgnored: (end: TurnPlace & { readonly callId: string }) => void
 }
@@ -166,7 +174,7 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
   const settleOpen = async (
     messageId: MessageId,
     fits: (call: Call) => boolean,
-    outcomeOf: (call: Call) => CallOutcome,
+    outcomeOf: (call: Call, place: TurnPlace) => CallOutcome,
     ending?: TurnEnding,
   ): Promise<{
     readonly threadId: ThreadId
@@ -180,12 +188,13 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
       if (found === null) return null
       const { threadId, ownerId, turn } = found
       if (turn.progress.status === 'ended') return { threadId, ownerId, settled: 0, ended: false }
+      const outcomeIn = (call: Call) => outcomeOf(call, { ownerId, threadId, turnId: id })
       const open = [...callsOf(turn)].filter(isOpenCall).filter(fits)
       const events = open.map((call) =>
-        toEvent(id, { type: 'call-settled', callId: call.id, outcome: outcomeOf(call) }),
+        toEvent(id, { type: 'call-settled', callId: call.id, outcome: outcomeIn(call) }),
       )
       if (ending === undefined) checkTurn(turn, charsOfJson(events))
-      const all = ending === undefined ? events : planTurnEnd(turn, ending, now(), outcomeOf)
+      const all = ending === undefined ? events : planTurnEnd(turn, ending, now(), outcomeIn)
       const settled = { threadId, ownerId, settled: open.length, ended: ending !== undefined }
       return (await append(found, turn, all)) ?? settled
     })
@@ -195,11 +204,11 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
   const settleOne = async (
     messageId: MessageId,
     callId: string,
-    outcome: CallOutcome,
+    outcomeOf: (call: Call, place: TurnPlace) => CallOutcome,
   ): Promise<boolean> => {
     const id = parseCallId(callId)
     const fits = (call: Call) => call.providerCallId === id
-    const done = await settleOpen(messageId, fits, () => outcome)
+    const done = await settleOpen(messageId, fits, outcomeOf)
     if (done !== null && done.settled === 0) {
       const { threadId, ownerId } = done
       parts.onIgnored({ ownerId, threadId, turnId: messageId, callId })
@@ -223,14 +232,25 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
       })
     },
 
-    setResult: async (messageId, callId, result) =>
-      settleOne(messageId, callId, {
-        state: 'succeeded',
-        output: { kind: 'inline', value: asJson(result, 'result', limits.maxResultChars) },
-      }),
+    async setResult(messageId, callId, result) {
+      const value = asJson(result, 'result', limits.maxResultChars)
+      const outcome = { state: 'succeeded', output: { kind: 'inline', value } } as const
+      return settleOne(messageId, callId, () => outcome)
+    },
 
-    setError: async (messageId, callId, error, cause = 'tool-error') =>
-      settleOne(messageId, callId, { state: 'failed', cause, error: messageOf(error) }),
+    async setError(messageId, callId, error, cause = 'tool-error') {
+      const state = 'failed'
+      if (typeof error === 'string') {
+        const outcome = { state, cause, error: cutErrorText(error) } as const
+        return settleOne(messageId, callId, () => outcome)
+      }
+      // Worded once, however often the write is tried: each time is a line in the log.
+      let outcome: CallOutcome | undefined
+      return settleOne(messageId, callId, (call, place) => {
+        outcome ??= { ...parts.failureTexts(place).ofTool(call, error), cause }
+        return outcome
+      })
+    },
 
     async appendText(given) {
       checkNames('toolCalls.appendText', given, ['threadId', 'messageId', 'text', 'kind'])
@@ -255,7 +275,7 @@ export function createToolCallRepository(parts: ToolCallRepositoryParts): ToolCa
       return projectToolCalls(found.turn, found.threadId, include === undefined ? {} : { include })
     },
 
-    markComplete: async (messageId, callId) => settleOne(messageId, callId, noResult),
+    markComplete: async (messageId, callId) => settleOne(messageId, callId, () => noResult),
 
     async markAllComplete(messageId) {
       const ending = { kind: 'completed' } as const
@@ -315,79 +335,4 @@ function parseUpserted(
       call.arguments === undefined ? {} : asJson(call.arguments, 'value of `arguments`', maxChars),
     isPartial: call.isPartial === true,
   }
-}
-
-/** The events that must precede anything that is added to the message. */
-function planOpening(turn: Turn | null): readonly TurnEventBody[] {
-  const opening: TurnEventBody[] = []
-  if (turn === null) opening.push({ type: 'turn-started', replyTo: null, recorded: true })
-  if (turn?.progress.status === 'waiting') {
-    throw badRequestFault(
-      'The message waits for a person or a client: nothing can be added to it before that.',
-    )
-  }
-  if (turn?.progress.status === 'ended') opening.push({ type: 'turn-resumed' })
-  if (turn?.steps.at(-1)?.status !== 'open') {
-    opening.push({ type: 'step-started', step: turn?.steps.length ?? 0 })
-  }
-  return opening
-}
-
-/** The text block that is open, if it is the last part of the message. */
-function openText(turn: Turn | null): TextPart | undefined {
-  const step = turn?.steps.at(-1)
-  const last = step?.status === 'open' ? step.parts.at(-1) : undefined
-  const isText = last?.type === 'text' || last?.type === 'reasoning'
-  return isText && last.state === 'streaming' ? last : undefined
-}
-
-const endText = (part: TextPart | undefined): readonly TurnEventBody[] =>
-  part === undefined ? [] : [{ type: 'text-ended', block: part.block }]
-
-function planText(
-  turn: Turn | null,
-  kind: 'text' | 'reasoning',
-  delta: string,
-): readonly TurnEventBody[] {
-  const open = openText(turn)
-  if (open?.type === kind) return [{ type: 'text-appended', block: open.block, delta }]
-  // The next seq of the turn occurs in no earlier block id.
-  const block = `own.${(turn?.lastSeq ?? 0) + 1}`
-  return [
-    ...planOpening(turn),
-    ...endText(open),
-    { type: 'text-started', block, kind },
-    { type: 'text-appended', block, delta },
-  ]
-}
-
-/** The call ended without having been done: writing it again is a new attempt. */
-const isRetriable = (call: Call): boolean =>
-  call.state === 'interrupted' || call.state === 'stopped' || call.state === 'unknown'
-
-function planUpsert(
-  upserted: UpsertedCall & { readonly arguments: Json },
-  turn: Turn | null,
-  newCallId: () => CallId,
-): readonly TurnEventBody[] {
-  const { name, callId: providerCallId, arguments: input, isPartial } = upserted
-  const known =
-    turn === null
-      ? undefined
-      : [...callsOf(turn)].findLast((call) => call.providerCallId === providerCallId)
-  if (known !== undefined && !isRetriable(known)) {
-    const isSettled = !isOpenCall(known) || known.state === 'awaiting-approval'
-    return isSettled ? [] : [{ type: 'call-revised', callId: known.id, name, input, isPartial }]
-  }
-  const opening = [...planOpening(turn), ...endText(openText(turn))]
-  const callId = newCallId()
-  const call = { id: callId, providerCallId, name }
-  if (!isPartial) {
-    return [...opening, { type: 'call-recorded', callId, call, input, approval: 'not-required' }]
-  }
-  return [
-    ...opening,
-    { type: 'call-announced', callId, call },
-    { type: 'call-input-appended', callId, delta: JSON.stringify(input) },
-  ]
 }

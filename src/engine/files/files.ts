@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { createFairGate, type Leave } from '../../core/fair-gate.ts'
+import { createFairGate } from '../../core/fair-gate.ts'
 import { type FileId, fileIdOf, type FileRecord, isFileId, toFileUrl } from '../../core/file.ts'
-import { HoldfastError } from '../../core/holdfast-error.ts'
-import { type OwnerId, parseOwnerId, type ThreadId } from '../../core/ids.ts'
+import { badRequestFault, HoldfastError } from '../../core/holdfast-error.ts'
+import { type OwnerId, parseOwnerId } from '../../core/ids.ts'
 import type { Part, UserPart } from '../../core/message.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import type { ByteRange, FileStore } from '../../files/file-store.ts'
@@ -79,8 +79,12 @@ export interface EngineFiles extends Files {
   removeOwner(ownerId: OwnerId): Promise<void>
   /** The bytes for a prompt. */
   readForTurn(id: FileId, user: string): Promise<AsyncIterable<Uint8Array> | null>
-  /** Stores a file that a tool or a model generated for a thread. Null where there is no file store. */
-  keep(place: FilePlace, content: Uint8Array, mediaType: string): Promise<FileRecord | null>
+  /**
+   * Stores a file that a tool or a model generated, and protects it from the collector until the commit that refers to it.
+   * It is no use of the file: one that was given up meanwhile is collected. Null where there is no file store, or the file
+   * is gone again.
+   */
+  keep(ownerId: OwnerId, content: Uint8Array, mediaType: string): Promise<FileRecord | null>
   /** The media types that the model of a turn accepts. @default all */
   readonly acceptsOf?: Offer['acceptsOf']
   /** The provider's own id of a file, where the host gives one. @default none */
@@ -89,11 +93,6 @@ export interface EngineFiles extends Files {
   readonly maxBytesPerMessage: number
   /** An address that anybody can fetch for a limited time, where the file store supports it. */
   link(id: FileId): Promise<string | undefined>
-}
-
-interface FilePlace {
-  readonly ownerId: OwnerId
-  readonly threadId: ThreadId
 }
 
 /** The number of bytes that are read to detect the type of a file. */
@@ -105,9 +104,16 @@ const imageHeadBytes = 2_097_152
  * it would take 400 MB. The others are not read on (OP7).
  */
 const imageHeadsAtOnce = 16
+/**
+ * How long one of them may take to send it. Otherwise a client that stops sending would keep out all other such uploads of
+ * its owner, and sixteen of them everybody's. In this time a megabyte arrives at 35 kB/s.
+ */
+const imageHeadMs = 30_000
 const linkSeconds = 3_600
 const collectedAtOnce = 100
-/** A message is stored or refused within this time: until then its files are kept, whatever `keepUnusedMs` is. */
+/**
+ * A message, or a result, is stored or refused within this time: until then its files are kept, whatever `keepUnusedMs` is.
+ */
 const commitMs = 120_000
 
 export function createFiles(
@@ -141,6 +147,17 @@ export function createFiles(
   }
 
   const enterImageHeads = createFairGate(imageHeadsAtOnce)
+  const holdImageHead = async (ownerId: OwnerId, read: () => Promise<void>): Promise<void> => {
+    const leave = await enterImageHeads(ownerId)
+    const over = Promise.withResolvers<never>()
+    const cancel = clock.after(imageHeadMs, () => over.reject(tooSlow()))
+    try {
+      await Promise.race([read(), over.promise])
+    } finally {
+      cancel()
+      leave()
+    }
+  }
 
   const keepFile = async (
     ownerId: OwnerId,
@@ -166,7 +183,9 @@ export function createFiles(
     const { records, bytes } = used()
     const id: FileId = `file_${randomUUID().replaceAll('-', '')}`
     const at = clock.now()
-    const { head, all } = await readHead(source, limits.maxBytes, () => enterImageHeads(ownerId))
+    const { head, all } = await readHead(source, limits.maxBytes, (read) =>
+      holdImageHead(ownerId, read),
+    )
     const sent = declared.split(';', 1)[0]?.trim().toLowerCase() ?? ''
     const mediaType = refineType(sniffType(head, sent), sent)
     checkType(mediaType, sent, limits.accept)
@@ -247,10 +266,10 @@ export function createFiles(
       if (store.files === undefined || fileStore === undefined) return
       await collect({ before: Number.MAX_SAFE_INTEGER, ownerId })
     },
-    async keep({ ownerId, threadId }, content, mediaType) {
+    async keep(ownerId, content, mediaType) {
       if (store.files === undefined || fileStore === undefined) return null
-      const file = await keepFile(ownerId, { content, mediaType }, true)
-      await store.files.name(threadId, [file.id])
+      const { id } = await keepFile(ownerId, { content, mediaType }, true)
+      const [file = null] = await store.files.reserve([id], ownerId, clock.now() + commitMs)
       return file
     },
     maxBytesPerMessage: limits.maxBytesPerMessage,
@@ -263,6 +282,9 @@ const namedIn = (part: UserPart | Part): FileId | undefined =>
 
 const tooLarge = (most: number): HoldfastError =>
   new HoldfastError('file-too-large', `It is larger than ${toSize(most)}.`)
+
+const tooSlow = (): HoldfastError =>
+  badRequestFault(`The size of this image has not arrived within ${imageHeadMs / 1_000} seconds.`)
 
 const mebibyte = 1024 * 1024
 
@@ -287,7 +309,7 @@ function checkType(mediaType: string, declared: string, accept: readonly string[
 async function readHead(
   source: AsyncIterator<Uint8Array>,
   maxBytes: number,
-  enterImageHeads: () => Promise<Leave>,
+  holdImageHead: (read: () => Promise<void>) => Promise<void>,
 ): Promise<{ readonly head: Uint8Array; readonly all: AsyncIterable<Uint8Array> }> {
   const pieces: Uint8Array[] = []
   let size = 0
@@ -301,18 +323,24 @@ async function readHead(
     const mediaType = sniffType(head, '')
     return !isShownInline(mediaType) || readImageSize(head, mediaType) !== undefined
   }
-  let leave: Leave | undefined
-  try {
-    while (!isEnough()) {
-      if (size >= headBytes) leave ??= await enterImageHeads()
-      const next: IteratorResult<Uint8Array, unknown> = await source.next()
-      if (next.done === true) break
+  const readUntil = async (isRead: () => boolean) => {
+    while (!isRead()) {
+      const next = await source.next()
+      if (next.done === true) return
       pieces.push(next.value)
       size += next.value.byteLength
       if (size > maxBytes) throw tooLarge(maxBytes)
     }
-  } finally {
-    leave?.()
+  }
+  await readUntil(() => size >= headBytes)
+  if (size >= headBytes && !isEnough()) {
+    try {
+      await holdImageHead(() => readUntil(isEnough))
+    } catch (error) {
+      // A read that is never answered would hold what has been read.
+      pieces.length = 0
+      throw error
+    }
   }
   const head = Buffer.concat(pieces)
   async function* readAll(): AsyncGenerator<Uint8Array> {

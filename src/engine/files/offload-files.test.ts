@@ -31,6 +31,7 @@ function open(keep: () => Promise<string>) {
     place,
     clock,
     failureTexts: { ofFiles: (error) => failures.push((error as Error).message) },
+    signal: run.signal,
     patience: createHostPatience(clock, run.signal),
   })
   /** The value as it is stored, once it is known. */
@@ -82,8 +83,18 @@ describe('large files of results', () => {
     expect(late.kept()).toBe(2)
   })
 
-  it('[FL1 ST1] a run that is interrupted waits two seconds, and keeps the result as it is', async () => {
-    const { clock, run, start } = open(never)
+  it('[FL1] given up at a file, the ones before it stay files', async () => {
+    const ids = ['file_1', 'file_2']
+    const { clock, start, failures } = open(async () => ids.shift() ?? never())
+    const result = start([image, { image }, image, image])
+    await clock.advance(30_000)
+    const urls = [toFileUrl('file_1'), toFileUrl('file_2')]
+    expect(result.value).toEqual([urls[0], { image: urls[1] }, image, image])
+    expect(failures).toEqual(['It took longer than 30000 ms.'])
+  })
+
+  it('[FL1 ST1] a run that is interrupted waits two seconds, and keeps the result as it is: that is no failure', async () => {
+    const { clock, run, start, failures } = open(never)
     const result = start(image)
     await clock.advance(5_000)
     run.abort(new Error('stopped'))
@@ -91,6 +102,16 @@ describe('large files of results', () => {
     expect(result).toEqual({})
     await clock.advance(1)
     expect(result.value).toBe(image)
+    await clock.advance(60_000)
+    expect(failures).toEqual([])
+  })
+
+  it('[FL1 ST1] a file store that fails by itself while a run is interrupted has failed', async () => {
+    const { run, start, failures } = open(() => Promise.reject(new Error('EIO')))
+    run.abort(new Error('stopped'))
+    const result = start(image)
+    await settled()
+    expect([result.value, failures]).toEqual([image, ['EIO']])
   })
 
   it('[FL1] what is refused stays as it is, and is no failure', async () => {

@@ -20,7 +20,8 @@ export interface OffloadTarget {
   readonly place: TurnPlace
   readonly clock: Clock
   readonly failureTexts: { readonly ofFiles: (error: unknown) => void }
-  /** Once the run is interrupted, a file store is not waited for any longer than a function of the host. */
+  /** Aborts when the run is interrupted: a file store is then not waited for any longer than a function of the host. */
+  readonly signal: AbortSignal
   readonly patience: HostPatience
 }
 
@@ -39,37 +40,39 @@ const longestFailingMs = 30_000
 
 /** For one run. */
 export function createOffload(target: OffloadTarget): OffloadFiles {
-  const { clock, failureTexts, patience } = target
+  const { clock, failureTexts, signal, patience } = target
   let failingMs = 0
   return async (value) => {
     const holders = holdersOfFiles(value)
     const leftMs = longestFailingMs - failingMs
     if ((holders.size === 0 && !isLargeData(value)) || leftMs <= 0) return value
-    // What was given up goes on in the background, and begins no further file.
-    let isOver = false
+    const endsAt = elapsedMs(clock) + leftMs
     const store = async (url: string): Promise<string> => {
-      if (isOver || failingMs >= longestFailingMs) return url
+      if (failingMs >= longestFailingMs) return url
       const began = elapsedMs(clock)
+      let isGivenUp = false
+      const work = async (): Promise<string> => {
+        try {
+          return await toStoredUrl(target, url)
+        } catch (error) {
+          if (isGivenUp || isRefusal(error)) return url
+          failingMs += elapsedMs(clock) - began
+          failureTexts.ofFiles(error)
+          return url
+        }
+      }
       try {
-        return await toStoredUrl(target, url)
+        return await patience(within(clock, Math.ceil(endsAt - began), work))
       } catch (error) {
-        if (isOver || isRefusal(error)) return url
-        failingMs += elapsedMs(clock) - began
-        failureTexts.ofFiles(error)
+        // It goes on in the background, and no further file of the run begins.
+        isGivenUp = true
+        failingMs = longestFailingMs
+        if (error !== signal.reason) failureTexts.ofFiles(error)
         return url
       }
     }
-    try {
-      // An object keeps its fields, and a text becomes a text: the type stays.
-      const work = () => replaceFiles(value, holders, store) as Promise<typeof value>
-      return await patience(within(clock, leftMs, work))
-    } catch (error) {
-      failingMs = longestFailingMs
-      failureTexts.ofFiles(error)
-      return value
-    } finally {
-      isOver = true
-    }
+    // An object keeps its fields, and a text becomes a text: the type stays.
+    return (await replaceFiles(value, holders, store)) as typeof value
   }
 }
 
@@ -115,7 +118,7 @@ async function replaceFiles(
 async function toStoredUrl({ files, place }: OffloadTarget, url: string): Promise<string> {
   const [, mediaType = '', base64] = /^data:([^;,]*)(?:;[^;,]*)*;base64,(.*)$/s.exec(url) ?? []
   if (base64 === undefined) return url
-  const file = await files.keep(place, Buffer.from(base64, 'base64'), mediaType)
+  const file = await files.keep(place.ownerId, Buffer.from(base64, 'base64'), mediaType)
   return file === null ? url : toFileUrl(file.id)
 }
 

@@ -103,7 +103,7 @@ export async function beginAnswer(
       if (toInput === undefined && whenBusy === 'interrupt') {
         // Nobody else has to wait until a tool has ended.
         leaveLong()
-        await stopRun(engine, threadId)
+        await stopRun(engine, threadId, ownerId)
         return 'stale'
       }
       if (left === null || toInput === undefined || whenBusy === 'reject') {

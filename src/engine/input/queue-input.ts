@@ -78,7 +78,7 @@ export function checkRoom(queue: InputQueue): void {
 async function interruptRun(engine: Engine, threadId: ThreadId, turnId: MessageId): Promise<void> {
   const own = engine.runs.get(threadId)
   if (own?.turnId === turnId) own.run.interrupt({ kind: 'stop' })
-  else await engine.store.requestStop(threadId, turnId).catch(() => undefined)
+  else await engine.store.requestStop(threadId, { turnId }).catch(() => undefined)
 }
 
 /** The result for an input that is queued already: it is not stored twice (IN6). */

@@ -1,6 +1,7 @@
 import type { Instructions, LanguageModel, ModelMessage } from 'ai'
 import type { Turn } from '../../core/message.ts'
 import { withDefined } from '../../core/with-defined.ts'
+import { isObject } from '../options/check-names.ts'
 import { settingRules } from '../options/option-rules.ts'
 import { originOf, type PreparedCall } from '../run/run-lifecycle.ts'
 import { type PrepareStep, toStepResults } from '../run/step-results.ts'
@@ -146,9 +147,6 @@ function toCall(
 
 type Options = Readonly<Record<string, unknown>>
 
-const isPlain = (value: unknown): value is Options =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /**
  * Values of the second win, object by object: a step that sets one option of a provider keeps the provider's other
  * options.
@@ -162,7 +160,10 @@ function mergeOptions<Kind extends Options>(
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => {
       const known = Object.hasOwn(base, name) ? base[name] : undefined
-      return [name, isPlain(known) && isPlain(value) ? mergeOptions(known, value) : value] as const
+      return [
+        name,
+        isObject(known) && isObject(value) ? mergeOptions(known, value) : value,
+      ] as const
     })
   // Built from entries, not by assignment: `__proto__` as a key is data.
   return Object.fromEntries([...Object.entries(base), ...changes]) as Kind

@@ -5,7 +5,7 @@ const mostAhead = 1_000
  * Reads a source as fast as it produces. A stream that fails drops its queued items, so a consumer that reads each item
  * only after the previous one has been stored would lose the last items before the failure.
  *
- * `left`: nothing more is wanted. The source is told at once, also while it is silent; `return` of a generator would wait
+ * `left`: nothing more is wanted. It cancels the source at once, also while it is silent; `return` of a generator would wait
  * for what it reads.
  */
 export async function* readAhead<Item>(
@@ -73,7 +73,10 @@ function open<Item>(source: AsyncIterable<Item>): AsyncIterator<Item> {
   return {
     next: () => reader.read() as Promise<IteratorResult<Item>>,
     return: async () => {
-      await reader.cancel()
+      const cancelled = reader.cancel()
+      // Nothing is read any more from here on, whatever the source still does: the stream is its host's again.
+      reader.releaseLock()
+      await cancelled
       return { done: true, value: undefined }
     },
   }

@@ -1,5 +1,6 @@
 import { describeValue, unknownName } from '../../core/check-options.ts'
 import { badRequestFault } from '../../core/holdfast-error.ts'
+import { isJsonObject } from '../../core/json.ts'
 
 /**
  * Refuses a value that is no object, and unknown fields: a misspelled field would otherwise be ignored silently, and
@@ -40,5 +41,5 @@ export function checkBy(by: unknown): void {
     throw badRequestFault('"by" must be a non-empty string: the person who acts.')
 }
 
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+/** As `isJsonObject`, for what the host application's code gives: its fields may be anything. */
+export const isObject: (value: unknown) => value is Readonly<Record<string, unknown>> = isJsonObject

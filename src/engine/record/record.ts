@@ -186,12 +186,12 @@ async function applyAnswers(
 ): Promise<boolean> {
   if (!isJsonObject(message)) return false
   const { decisions, outputs } = parseAnswers(message)
-  const decided = await decideCalls(engine, threadId, by, decisions, undefined, found)
+  const decided = await decideCalls(engine, threadId, by, decisions, undefined, { found })
   const isDecided = decided.some(
     (result) => 'repeated' in result || result.kind === 'accepted' || result.kind === 'rejected',
   )
   const given = outputs.map(toToolOutput)
-  const added = await addToolOutputs(engine, threadId, given, isDecided ? undefined : found)
+  const added = await addToolOutputs(engine, threadId, given, isDecided ? {} : { found })
   return isDecided || added.some(({ kind }) => kind === 'added')
 }
 

@@ -3,7 +3,7 @@ import type { AnswerLimit, Turn } from '../../core/message.ts'
 import type { EngineOptions } from '../options/options.ts'
 import type { RecordedPart } from '../record/recorded-parts.ts'
 import type { ModelPart } from '../model/model-part.ts'
-import { nothingUsed, type Used, usedBy } from './turn-size.ts'
+import { attachableIn, nothingUsed, type Used, usedBy } from './turn-size.ts'
 
 export type MeterOptions = Pick<
   EngineOptions,
@@ -31,12 +31,6 @@ type MeteredPart = ModelPart | RecordedPart
 const mostParts = 10_000
 
 /**
- * The arguments and names of all calls of a turn, and what providers attach to its parts, have this many times the
- * characters that one call's arguments may have: a page leaves out large results, but never these (OP7a).
- */
-const mostAttached = 4
-
-/**
  * @param allowed what the turn contained when a person asked to continue it; that much is not counted against the
  * limits.
  */
@@ -52,7 +46,7 @@ export function createAnswerMeter(
   let partsLeft = mostParts - before.parts + allowed.parts
   let callsLeft = maxCalls - before.calls + allowed.calls
   let charsLeft = maxTurnChars - before.chars + allowed.chars
-  const attachable = mostAttached * maxArgumentChars
+  const attachable = attachableIn(options)
   let attachedLeft = attachable - before.attached + allowed.attached
   /** For each call whose arguments are streaming, how many characters may still arrive. */
   const argumentsLeft = new Map<string, number>()

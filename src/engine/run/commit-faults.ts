@@ -28,7 +28,8 @@ export const unstoredFault = (error: unknown): HoldfastError =>
 
 /**
  * The error for a commit of which an attempt got no answer. A later one that stored nothing does not settle it: the first
- * may be what holds the row, and store it a moment later. Told that nothing was stored, its writer would send it twice.
+ * may be what holds the row, and store it a moment later. If the error claimed that nothing was stored, the writer would
+ * send it twice.
  */
 export const toErrorInDoubt = (error: unknown): unknown =>
   error instanceof HoldfastError && error.isTemporary

@@ -86,10 +86,8 @@ export async function takeOverToEnd(
   if (acquired.kind === 'stale') return { kind: 'stale' }
   if (acquired.kind !== 'appended' || acquired.fence === undefined) return { kind: 'gone' }
   const { fence } = acquired
-  // Kept until the lease is released: should that fail, only this process knows that nothing works on the turn.
-  givenUp.set(threadId, { turnId, fence })
   let known: FoundTurn | null = found
-  const result = await retryWhileStale(pauseOf(clock), async (): Promise<TakenOver | 'stale'> => {
+  const end = retryWhileStale(pauseOf(clock), async (): Promise<TakenOver | 'stale'> => {
     const current = known ?? (await store.findTurn(turnId))
     known = null
     if (current === null || current.threadId !== threadId) return { kind: 'gone' }
@@ -105,9 +103,11 @@ export async function takeOverToEnd(
     if (kind === 'stale') return kind
     return kind === 'appended' ? { kind: 'ended', turn: foldOn(turn, events) } : { kind: 'gone' }
   })
-  // The run of the next turn may have been given up meanwhile.
-  if (givenUp.get(threadId)?.fence === fence) givenUp.delete(threadId)
-  return result
+  return end.catch((error: unknown) => {
+    // The lease binds until its time is over, and only this process knows that nothing works on the turn.
+    givenUp.set(threadId, { turnId, fence })
+    throw error
+  })
 }
 
 const toPlace = ({ threadId, seq: expectedSeq, incarnation, turn, queue }: FoundTurn) => ({

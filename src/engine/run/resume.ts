@@ -7,6 +7,8 @@ import type { Begin, Engine } from '../engine.ts'
 import { type Latest, readLatest } from '../threads/read-latest.ts'
 import { retryWhileStale } from '../../store/retry-while-stale.ts'
 import type { FoundTurn } from '../../store/store.ts'
+import type { AnswerReads } from '../calls/answer-reads.ts'
+import type { ReadGate } from '../follow/hub.ts'
 import { isOther } from '../thread-scope.ts'
 import { noModel } from '../agent/no-model.ts'
 
@@ -19,18 +21,19 @@ export type ContinueResult =
 
 /**
  * Continues a turn that ran out of steps, was stopped, cut off, interrupted or failed, as the same message. `found`: the
- * last turn of the thread, where it has just been read (see `AnswerMethods`).
+ * last turn of the thread, where it has just been read.
  */
 export async function continueTurn(
   engine: Engine,
   threadId: ThreadId,
   ownedBy?: OwnerId,
-  found?: FoundTurn,
+  { found, gate = (read) => read() }: AnswerReads = {},
 ): Promise<ContinueResult> {
   if (!engine.agents.canAnswer) throw noModel()
   engine.assertOpen()
   const begun = await beginLastAgain(engine, threadId, {
     force: true,
+    gate,
     known: found?.threadId === threadId ? toLatest(found) : undefined,
     find({ last, ownerId }): Turn | { readonly kind: 'no-thread' | 'nothing-to-continue' } {
       if (isOther(ownerId, ownedBy)) return { kind: 'no-thread' }
@@ -45,15 +48,18 @@ export async function continueTurn(
   return { kind: 'continued', turnId, after }
 }
 
-/** Undefined for a turn without its large results: its run would send the model a prompt without them. */
-function toLatest({ turn, ownerId, seq, incarnation, queue }: FoundTurn): Latest | undefined {
-  return hasOmittedOutput(turn) ? undefined : { ownerId, seq, incarnation, queue, last: turn }
-}
+const toLatest = ({ turn: last, incarnation, ...place }: FoundTurn): Latest => ({
+  ...place,
+  incarnation,
+  last,
+})
 
 /** How the last turn of a thread is continued. */
 interface LastTurn<Refusal> extends Pick<Begin, 'force' | 'work'> {
   /** The thread as it was read before; where that is stale it is read again. @default it is read */
   readonly known?: Latest | undefined
+  /** Around each read. @default none */
+  readonly gate?: ReadGate
   /** The turn to continue, or why there is none. */
   readonly find: (latest: Latest) => Turn | Refusal
 }
@@ -73,19 +79,21 @@ type BegunAgain =
 export async function beginLastAgain<Refusal extends { readonly kind: string }>(
   engine: Engine,
   threadId: ThreadId,
-  { known, find, ...work }: LastTurn<Refusal>,
+  { known, gate = (read) => read(), find, ...work }: LastTurn<Refusal>,
 ): Promise<BegunAgain | Refusal> {
   let first = known
   return retryWhileStale(
     pauseOf(engine.clock),
     async (): Promise<BegunAgain | Refusal | 'stale'> => {
-      const latest = first ?? (await readLatest(engine.store, threadId, 'full'))
+      const latest = first ?? (await gate(() => readLatest(engine.store, threadId, 'full')))
       first = undefined
       if (latest === null) return { kind: 'no-thread' }
       const turn = find(latest)
       if ('kind' in turn) return turn
       const { id: turnId, progress } = turn
       if (progress.status === 'running') return { kind: 'run-active', turnId }
+      // Without its large results it can be judged; its run would send the model a prompt without them.
+      if (latest === known && hasOmittedOutput(turn)) return 'stale'
       const { seq, incarnation, ownerId, queue } = latest
       const resumed: NewTurnEvent = { type: 'turn-resumed', turnId, at: engine.clock.now() }
       const read = { threadId, ownerId, expectedSeq: seq, incarnation, turns: [turn], queue }

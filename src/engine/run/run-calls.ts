@@ -5,7 +5,7 @@ import type { Json } from '../../core/json.ts'
 import { elapsedMs } from '../clock.ts'
 import { executeTool, type ToolRun } from './execute-tool.ts'
 import { type Run, scopeOf } from './run-context.ts'
-import { charsOfJson, tooMuchForTurn, usedBy } from './turn-size.ts'
+import { charsOfJson, charsOfOutcome, tooMuchForTurn, usedBy } from './turn-size.ts'
 
 /**
  * Runs the calls that can run, at most `toolConcurrency` at a time. Each call is stored as started before its tool
@@ -63,7 +63,8 @@ const roomIn = ({ options, allowed, ledger }: Run): Room => ({
  */
 function withinTurn(run: Run, room: Room, outcome: CallOutcome): CallOutcome {
   if (outcome.state !== 'succeeded') return outcome
-  const chars = charsOfJson(outcome.output)
+  // With what the model is sent in its place: that is stored beside it.
+  const chars = charsOfOutcome(outcome)
   if (chars > room.chars) {
     return { state: 'failed', cause: 'tool-error', error: tooMuchForTurn(run.options.maxTurnChars) }
   }

@@ -54,13 +54,20 @@ export async function stopRun(
     }
     // One that is stored as running twice in a row, without a lease, has no run.
     const isRunning = isIt && turn.progress.status === 'running' && turn.id !== leaseless
-    if (isStopped || !isRunning) return { kind: asked === undefined ? 'idle' : 'stopped', held }
-    const request = await store.requestStop(threadId, turn.id)
+    if (isStopped) return { kind: asked === undefined ? 'idle' : 'stopped', held }
+    // Where the last turn does not run, the lease decides: the host may have written a message of its own behind the one
+    // that does (CL11).
+    const { incarnation } = latest
+    const only = { turnId: isRunning ? turn.id : undefined, incarnation }
+    const request = await store.requestStop(threadId, only)
     if (request.kind === 'requested') {
       await stopLive(engine, threadId, request)
-      asked = turn.id
+      asked = request.turnId
       isStopped = true
-    } else leaseless = turn.id
+      return 'stale'
+    }
+    if (!isRunning) return { kind: 'idle', held }
+    leaseless = turn.id
     return 'stale'
   })
 }
@@ -104,7 +111,7 @@ async function stopLive(
     }
     if ((await findRunning(store, threadId, turnId)) === null) return
     // A process that took the run over meanwhile has not received the stop request.
-    const again = await store.requestStop(threadId, turnId)
+    const again = await store.requestStop(threadId, { turnId })
     if (again.kind !== 'requested' || again.turnId !== turnId) return
     if (again.fence !== fence) requestedAt = elapsedMs(clock)
     else if (elapsedMs(clock) - requestedAt >= options.leaseMs) {

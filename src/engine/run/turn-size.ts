@@ -1,11 +1,11 @@
-import type { CallOutput } from '../../core/call.ts'
+import type { CallOutcome, CallOutput } from '../../core/call.ts'
 import { countJsonChars } from '../../core/json-size.ts'
 import type { Part, Step, Turn } from '../../core/message.ts'
 
 /** What a turn, or a step of it, contains. */
 export interface Used {
   readonly text: number
-  /** Characters of arguments, of the names and ids of calls, and of providers' metadata. */
+  /** Characters of arguments, of the names and ids of calls, of a person's feedback, and of providers' metadata. */
   readonly attached: number
   readonly files: number
   /** Steps, texts, sources, files and data; a call is none of them. */
@@ -51,7 +51,7 @@ function usedByStep(step: Step): Used {
       case 'call':
         used.calls++
         used.chars += charsOfOptional(part.toolMetadata)
-        if (part.state === 'succeeded') used.chars += charsOfResult(part.output)
+        if (part.state === 'succeeded') used.chars += charsOfOutcome(part)
         break
       case 'text':
       case 'reasoning':
@@ -86,15 +86,25 @@ function charsOfResult(output: CallOutput): number {
   return chars
 }
 
+/**
+ * The characters of a result, with what the model is sent in its place. Errors are short, and not counted: a turn without
+ * room for a result must have room for the error that says so.
+ */
+export const charsOfOutcome = (outcome: CallOutcome): number =>
+  outcome.state === 'succeeded'
+    ? charsOfResult(outcome.output) + charsOfOptional(outcome.modelOutput)
+    : 0
+
 /** The characters of a call's arguments and names, and of what the provider has attached to a part. */
 function charsAttached(part: Part): number {
   const { providerMetadata } = part as { readonly providerMetadata?: unknown }
   const metadata = charsOfOptional(providerMetadata)
   if (part.type !== 'call') return metadata
-  const { input, providerCallId, name } = part
+  const { input, providerCallId, name, decision } = part
   const names = providerCallId.length + name.length + charsOfOptional(part.title)
+  const feedback = decision?.feedback?.length ?? 0
   const given = input.kind === 'partial' ? input.text.length : charsOfJson(input.value)
-  return metadata + names + charsOfOptional(part.approvalRequest) + given
+  return metadata + names + charsOfOptional(part.approvalRequest) + given + feedback
 }
 
 const charsOfOptional = (value: unknown): number => (value === undefined ? 0 : charsOfJson(value))
@@ -102,6 +112,15 @@ const charsOfOptional = (value: unknown): number => (value === undefined ? 0 : c
 /** The characters of any JSON value. */
 export const charsOfJson = (value: unknown): number =>
   countJsonChars(value, Number.POSITIVE_INFINITY)
+
+/**
+ * The arguments and names of all calls of a turn, what persons say about them, and what providers attach to its parts, have
+ * this many times the characters that one call's arguments may have: a page leaves out large results, but never these (OP7a).
+ */
+const mostAttached = 4
+
+export const attachableIn = ({ maxArgumentChars }: { readonly maxArgumentChars: number }): number =>
+  mostAttached * maxArgumentChars
 
 /** The error text of a result that is refused. */
 export const tooMuchForTurn = (most: number): string =>

@@ -23,7 +23,7 @@ import { retryWhileStale } from '../../store/retry-while-stale.ts'
 import { findThread, parseTitle, type ThreadScope } from '../thread-scope.ts'
 import { toGivenJson } from '../to-json.ts'
 
-export { findThread, parseTitle, type ThreadScope }
+export { parseTitle, type ThreadScope }
 
 /** The arguments of `threads.create`. */
 export interface ThreadToMake {

@@ -112,3 +112,32 @@ describe('the reader of the old line protocol', () => {
     ])
   })
 })
+
+describe('the text of arguments in a line', () => {
+  const keys = (count: number, first = 0) =>
+    `{${Array.from({ length: count }, (_, key) => `"k${first + key}":1`).join()}}`
+  const inputsOf = (...texts: readonly string[]) => {
+    const calls = texts.map((text, nth) => ({
+      id: `c${nth}`,
+      function: { name: 't', arguments: text },
+    }))
+    const chunks = createDataStreamReader().read(`7:${JSON.stringify({ tool_calls: calls })}`)
+    return chunks.flatMap((chunk) => ('input' in chunk ? [chunk.input] : []))
+  }
+  const deep = `{"a":${'['.repeat(70)}${']'.repeat(70)}}`
+  const long = `{"a":"${'x'.repeat(1_000_000)}"}`
+
+  test('[OP7 CL6b RS4] is parsed where it has as much as a value may have', () => {
+    const few = keys(20_000)
+    expect(inputsOf(few, '', 'no JSON')).toEqual([JSON.parse(few), {}, {}])
+  })
+
+  test.each([
+    ['too many keys', [keys(30_000)]],
+    ['too many keys in all its calls', [keys(20_000), keys(20_000, 20_000)]],
+    ['too many levels', [deep]],
+    ['too many characters', [long]],
+  ])('[OP7 CL6b RS4] stays text if it has %s', (_, texts) => {
+    expect(inputsOf(...texts).at(-1)).toBe(texts.at(-1))
+  })
+})

@@ -1,3 +1,5 @@
+import { createJsonScanner, deepestJson } from '../../core/json-depth.ts'
+import { mostWidth } from '../../core/json-width.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts'
 import { lineCodes, parseLine } from './data-stream-line.ts'
 import { type StreamChunk, textOf } from './stream-chunk.ts'
@@ -166,9 +168,7 @@ export function createDataStreamReader(options: DataStreamReaderOptions = {}): D
       case lineCodes.toolCalls:
         // Some backends announce a tool call with it; AI SDK 3 listed a provider's calls in it.
         return Array.isArray(value.tool_calls)
-          ? (value.tool_calls as readonly Json[]).flatMap((call) =>
-              readOldCall(call).flatMap(readCall),
-            )
+          ? readOldCalls(value.tool_calls as readonly Json[]).flatMap(readCall)
           : readCall(value)
       case lineCodes.toolCallDelta:
         if (!calls.has(toolCallId)) return []
@@ -242,13 +242,31 @@ export function createDataStreamReader(options: DataStreamReaderOptions = {}): D
   }
 }
 
-/** `{id, function: {name, arguments}}`, as OpenAI writes it. */
-function readOldCall(call: Json): readonly JsonObject[] {
-  if (!isJsonObject(call) || !isJsonObject(call.function)) return []
-  const { name = '', arguments: text } = call.function
-  const args = parseLine(`9:${textOf(text) || '{}'}`)?.value ?? {}
-  return [{ toolCallId: call.id ?? '', toolName: name, args }]
+/**
+ * `{id, function: {name, arguments}}`, as OpenAI writes it. The arguments are text, so whoever has checked the line before it
+ * was parsed has not seen what is inside: texts of the calls of a line that are together longer, or wider, than one value may
+ * be would block the event loop, and stay text (CL6b OP7).
+ */
+function readOldCalls(calls: readonly Json[]): readonly JsonObject[] {
+  let [chars, keys] = [0, 0]
+  const isTooMuch = (text: string): boolean => {
+    chars += text.length
+    if (chars > mostArgumentChars) return true
+    const shape = createJsonScanner(mostWidth.keys)(text)
+    keys += shape.keys
+    return shape.depth > deepestJson || keys > mostWidth.keys
+  }
+  return calls.flatMap((call) => {
+    if (!isJsonObject(call) || !isJsonObject(call.function)) return []
+    const { name = '', arguments: given } = call.function
+    const text = textOf(given) || '{}'
+    const args = isTooMuch(text) ? text : (parseLine(`9:${text}`)?.value ?? {})
+    return [{ toolCallId: call.id ?? '', toolName: name, args }]
+  })
 }
+
+/** So many are scanned and parsed within some milliseconds, and are no more values than one may have inside. */
+const mostArgumentChars = 1_000_000
 
 /** Data and annotations that a backend sends beside its message. */
 const toDataChunk =

@@ -108,10 +108,12 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
           const threadId = threadOf(request)
           // What the client has of the answer: the response is what follows, and a refusal says what it waits for.
           const { turn: sent, ...place } = orNotFound(await readLast(context, request, threadId))
+          const { ownerId } = request
           const found = sent === null ? undefined : { ...place, turn: sent }
+          const gate = context.reads.gateOf(ownerId)
           const methods: AnswerMethods = holdfast
           const continued = await inPlace(context, request, threadId, () =>
-            methods.continue(threadId, { ownerId: request.ownerId }, found),
+            methods.continue(threadId, { ownerId }, { found, gate }),
           )
           switch (continued.kind) {
             case 'continued': {
@@ -236,16 +238,18 @@ export async function storeAnswers(
   const { turn } = found
   checkAnswers(turn, chat)
   const sent = toKnownTurn(turn, chat.parts, sdkOf(request.url))
+  const gate = context.reads.gateOf(ownerId)
   const decided = await methods.decide(
     { threadId, ownerId, by: ownerId, decisions: decisions.map(toToolDecision) },
-    found,
+    { found, gate },
   )
   const given = outputs.map(toClientOutput)
   // A decision changes the turn, but no call that had ended: the answer to a repeated result stays the same. The others
   // are judged on the turn as it is now.
   const ended = new Set(callsOf(turn).flatMap((call) => (isOpenCall(call) ? [] : [call.id])))
   const isCurrent = decisions.length === 0 || outputs.every(({ callId }) => ended.has(callId))
-  const added = await methods.addToolOutputs(threadId, given, isCurrent ? found : undefined)
+  const known = isCurrent ? found : undefined
+  const added = await methods.addToolOutputs(threadId, given, { found: known, gate })
   return { sent, decided, given, added }
 }
 

@@ -2,7 +2,7 @@ import type { Call } from '../../core/call.ts'
 import { assertNever } from '../../core/assert-never.ts'
 import { parseCallId, parseMessageId } from '../../core/ids.ts'
 import type { Json } from '../../core/json.ts'
-import type { ToolDecision } from '../../engine/calls/call-requests.ts'
+import type { AnswerMethods, ToolDecision } from '../../engine/calls/call-requests.ts'
 import type { DecisionResult } from '../../engine/calls/decide.ts'
 import type { ResolveResult } from '../../engine/calls/resolve.ts'
 import { checkNames } from '../../engine/options/check-names.ts'
@@ -23,9 +23,14 @@ import { parseObject } from './threads.ts'
 export function toolCallRoutes(context: ServerContext): readonly Route[] {
   const { holdfast, limits, inFlight, reads } = context
   const { store } = holdfast
+  const methods: AnswerMethods = holdfast
   const decide = (request: RouteRequest, decisions: readonly ToolDecision[]) => {
     const { ownerId } = request
-    return holdfast.decide({ threadId: threadOf(request), ownerId, by: ownerId, decisions })
+    inFlight.admit(ownerId)
+    return methods.decide(
+      { threadId: threadOf(request), ownerId, by: ownerId, decisions },
+      { gate: reads.gateOf(ownerId) },
+    )
   }
   return [
     {
@@ -83,7 +88,6 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
           const body = parseObject(entry)
           return parseDecision(parseCallId(body['callId']), body, limits.textChars)
         })
-        inFlight.admit(request.ownerId)
         const results = await decide(request, decisions)
         // None of them exists: the thread may not exist either.
         if (results.every(({ kind }) => kind === 'not-found')) await readOwnThread(context, request)
@@ -111,7 +115,10 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
         if (resolution === undefined) throw badRequest('"resolution" is retry, done or skip.')
         const callId = parseCallId(request.params['callId'])
         const wanted = { threadId, ownerId, toolCallId: callId, resolution, by: ownerId }
-        const answer = await holdfast.resolve(withDefined(wanted, { result: body['result'] }))
+        inFlight.admit(ownerId)
+        const answer = await methods.resolve(withDefined(wanted, { result: body['result'] }), {
+          gate: reads.gateOf(ownerId),
+        })
         if (answer.kind === 'not-found') return refuseMissing(context, request)
         if (answer.kind !== 'resolved') throw toResolveError(answer)
         return Response.json({ status: 'resolved', resolution })

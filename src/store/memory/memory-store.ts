@@ -8,7 +8,7 @@ import { memoryFiles } from '../../files/memory-files.ts'
 import { type ListedThread, longestTitle } from '../../core/thread.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
 import { isAnother } from '../../core/thread-place.ts'
-import { isHeld, type IsHolderAlive, isStale, newThreadHead } from '../lease.ts'
+import { isHeld, type IsHolderAlive, isRunToStop, isStale, newThreadHead } from '../lease.ts'
 import type { Append } from '../plan-commit.ts'
 import { fitBytes, jsonLength, omitInChange, omitLargeOutputs } from '../large-outputs.ts'
 import { drawMark } from '../place-evidence.ts'
@@ -319,12 +319,12 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       return null
     },
 
-    async requestStop(threadId, only) {
+    async requestStop(threadId, only = {}) {
       open()
       const stored = threads.get(threadId)
       if (stored === undefined) return { kind: 'no-thread' }
       const { turnId, fence, seq } = stored.head
-      if (turnId === null || turnId !== (only ?? turnId)) return { kind: 'idle' }
+      if (turnId === null || !isRunToStop({ ...stored.head, turnId }, only)) return { kind: 'idle' }
       stored.head = { ...stored.head, stopFence: fence }
       notifications.post([{ threadId, seq, stop: true }])
       return { kind: 'requested', turnId, fence }

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createWriterConnection } from './connection-pool.ts'
-import type { Connection } from './connection.ts'
+import type { PostgresConnection } from './connection.ts'
 
 it('[LG3b] is closed when it has been idle, and not while a commit is in flight on it', async () => {
   vi.useFakeTimers()
@@ -9,7 +9,10 @@ it('[LG3b] is closed when it has been idle, and not while a commit is in flight 
   let closed = 0
   const open = async () => {
     opened++
-    return { close: async () => void closed++, drop() {} } as Partial<Connection> as Connection
+    return {
+      close: async () => void closed++,
+      drop() {},
+    } as Partial<PostgresConnection> as PostgresConnection
   }
   const writer = createWriterConnection(open, () => false, 60_000)
   const first = await writer.acquire(() => false)

@@ -1,19 +1,19 @@
 import { HoldfastError } from '../../core/holdfast-error.ts'
-import type { Connection } from './connection.ts'
+import type { PostgresConnection } from './connection.ts'
 import { closedFault } from './postgres-error.ts'
 
 /** A pool of connections, each used by one statement or transaction at a time. */
 export interface ConnectionPool {
   /** Returns an idle connection, a new one, or the next that is released. */
-  acquire(): Promise<Connection>
+  acquire(): Promise<PostgresConnection>
   /** Returns a connection to the pool; one that is no longer usable is replaced on demand. */
-  release(connection: Connection): void
+  release(connection: PostgresConnection): void
   /**
    * Called after a connection timed out: every connection without an answer since `at` (by
    * `performance.now()`) is dropped before the next caller times out on it too.
    */
   suspect(at: number): void
-  isSuspect(connection: Connection): boolean
+  isSuspect(connection: PostgresConnection): boolean
   /** Whether `acquire` would return at once. */
   readonly hasIdle: () => boolean
   /** Resolves once all connections were released and closed. */
@@ -21,7 +21,7 @@ export interface ConnectionPool {
 }
 
 export interface ConnectionPoolOptions {
-  readonly open: () => Promise<Connection>
+  readonly open: () => Promise<PostgresConnection>
   readonly size: number
   /** How long `acquire` waits for a connection in use. */
   readonly waitMs: number
@@ -30,14 +30,14 @@ export interface ConnectionPoolOptions {
 }
 
 interface Waiter {
-  readonly resolve: (connection: Connection) => void
+  readonly resolve: (connection: PostgresConnection) => void
   readonly reject: (error: unknown) => void
   readonly timer: NodeJS.Timeout
 }
 
 export function createConnectionPool(options: ConnectionPoolOptions): ConnectionPool {
   const { open, size, waitMs, idleMs, onError } = options
-  const idle = new Map<Connection, NodeJS.Timeout>()
+  const idle = new Map<PostgresConnection, NodeJS.Timeout>()
   const waiting = new Set<Waiter>()
   /** Connections in use, idle or being opened. */
   let count = 0
@@ -48,10 +48,10 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   const ended = Promise.withResolvers<void>()
   let isEnding = false
 
-  const isSuspect = (connection: Connection) =>
+  const isSuspect = (connection: PostgresConnection) =>
     !connection.isUsable || connection.answeredAt < suspectSince
 
-  const connect = async (): Promise<Connection> => {
+  const connect = async (): Promise<PostgresConnection> => {
     count++
     try {
       return await attempt()
@@ -68,7 +68,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     for (let next = takeWaiter(); next !== undefined; next = takeWaiter()) next.reject(error)
   }
 
-  const attempt = async (): Promise<Connection> => {
+  const attempt = async (): Promise<PostgresConnection> => {
     opening++
     try {
       const connection = await open()
@@ -107,22 +107,22 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     return next
   }
 
-  const remove = (connection: Connection) => {
+  const remove = (connection: PostgresConnection) => {
     clearTimeout(idle.get(connection))
     idle.delete(connection)
   }
-  const discard = (connection: Connection) => {
+  const discard = (connection: PostgresConnection) => {
     remove(connection)
     connection.drop()
     leave()
   }
-  const retire = async (connection: Connection) => {
+  const retire = async (connection: PostgresConnection) => {
     remove(connection)
     await connection.close()
     leave()
   }
 
-  const takeIdle = (): Connection | undefined => {
+  const takeIdle = (): PostgresConnection | undefined => {
     // The most recently used one first, so that the others become idle and are closed.
     for (const connection of [...idle.keys()].toReversed()) {
       if (isSuspect(connection)) {
@@ -135,7 +135,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     return undefined
   }
 
-  const wait = (): Promise<Connection> =>
+  const wait = (): Promise<PostgresConnection> =>
     new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         waiting.delete(waiter)
@@ -193,17 +193,17 @@ export interface WriterConnection {
    * Null: it is in use or cannot be opened, and the caller has to use the pool. Rejects if the pool has no
    * connection either.
    */
-  acquire(hasOther: () => boolean): Promise<Connection | null>
+  acquire(hasOther: () => boolean): Promise<PostgresConnection | null>
   release(): void
   close(): Promise<void>
 }
 
 export function createWriterConnection(
-  open: () => Promise<Connection>,
-  isSuspect: (connection: Connection) => boolean,
+  open: () => Promise<PostgresConnection>,
+  isSuspect: (connection: PostgresConnection) => boolean,
   idleMs: number,
 ): WriterConnection {
-  let kept: Connection | undefined
+  let kept: PostgresConnection | undefined
   let isBusy = false
   let isClosed = false
   let timer: NodeJS.Timeout | undefined

@@ -9,7 +9,7 @@ import {
 } from './statement.ts'
 
 /** One connection, on which every statement has a time limit. */
-export interface Connection {
+export interface PostgresConnection {
   /**
    * Rejects with a `LateAnswerError` when the server has not answered within `limitMs`; the connection is
    * then dropped, because every further statement on it would wait for the same answer.
@@ -64,7 +64,7 @@ const farewellMs = 1_000
 export async function openConnection(
   config: pg.ClientConfig,
   limitMs: number,
-): Promise<Connection & { readonly role: ServerRole }> {
+): Promise<PostgresConnection & { readonly role: ServerRole }> {
   // Created here so that it can be destroyed: the driver waits for the server to close, which a server that
   // no longer responds never does.
   const socket = new Socket()

@@ -1,13 +1,13 @@
 import pg from 'pg'
 import { HoldfastError } from '../../core/holdfast-error.ts'
-import { type Connection, openConnection, type ServerRole } from './connection.ts'
+import { type PostgresConnection, openConnection, type ServerRole } from './connection.ts'
 import { toConnectFault } from './postgres-error.ts'
 import { getTypeParser } from './statement.ts'
 
 /** Connects to the servers of one URL. */
 export interface Connector {
   /** Connects to a suitable server: tries each once, beginning with the last one that succeeded. */
-  readonly connect: () => Promise<Connection>
+  readonly connect: () => Promise<PostgresConnection>
   /** A client that is not yet connected and has no time limit, for the last server that succeeded. */
   createClient(): pg.Client
   /** Whether the URL selects servers by role, so that another server can replace one that was demoted. */
@@ -27,7 +27,7 @@ export function createConnector(url: string, connectTimeoutMs: number): Connecto
     types: { getTypeParser },
   })
 
-  const connectTo = async (index: number, isLastResort: boolean): Promise<Connection> => {
+  const connectTo = async (index: number, isLastResort: boolean): Promise<PostgresConnection> => {
     const connection = await openConnection(configOf(index), connectTimeoutMs).catch(
       (error: unknown) => {
         throw toConnectFault(error)

@@ -7,7 +7,7 @@ import {
   createConnectionPool,
   createWriterConnection,
 } from './connection-pool.ts'
-import type { Connection } from './connection.ts'
+import type { PostgresConnection } from './connection.ts'
 import { type Connector, createConnector } from './connector.ts'
 import { createHostConnectionPool, type HostPool } from './host-pool.ts'
 import { findMigrated, migrate, type MigrationQuery, partitionTables } from './migrate.ts'
@@ -52,7 +52,7 @@ export interface Database {
    */
   transaction<Result>(work: (run: RunStatement) => Promise<Result>, how?: 'once'): Promise<Result>
   /** Opens a connection outside the pool, to a suitable server. Null: there is no URL to connect to. */
-  readonly connect: (() => Promise<Connection>) | null
+  readonly connect: (() => Promise<PostgresConnection>) | null
   /** For `holdfast check`, which reads without a time limit. */
   openReader(): Promise<DatabaseReader>
   migrate(options?: MigrateOptions): Promise<MigrationResult>
@@ -81,6 +81,8 @@ const connectedLockMs = 20
  * written all the time is found locked after each pause, and where commits take long nobody else would ever change it.
  */
 const inLinePart = 0.25
+/** That of `pg`, for a pool of the host's own kind. */
+const usualPoolSize = 10
 const [firstPauseMs, longestPauseMs] = [10, 200] as const
 /** How much longer than others a statement of a transaction may take: a deletion, a rewrite, a repair. */
 const transactionFactor = 12
@@ -113,8 +115,8 @@ export function createDatabase(options: DatabaseOptions): Database {
    * fault, so that no further statement fails on them.
    */
   const use = async <Result>(
-    connection: Connection,
-    work: (connection: Connection) => Promise<Result>,
+    connection: PostgresConnection,
+    work: (connection: PostgresConnection) => Promise<Result>,
   ): Promise<Result> => {
     const began = performance.now()
     try {
@@ -128,7 +130,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   }
 
   const lend = async <Result>(
-    work: (connection: Connection) => Promise<Result>,
+    work: (connection: PostgresConnection) => Promise<Result>,
   ): Promise<Result> => {
     const connection = await pool.acquire()
     try {
@@ -141,7 +143,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   const writer = createWriterConnection(connect, (one) => pool.isSuspect(one), idleMs)
 
   const migrationQuery =
-    (connection: Connection, limitMs: number): MigrationQuery =>
+    (connection: PostgresConnection, limitMs: number): MigrationQuery =>
     async <Row extends object>(text: string, values: readonly unknown[] = []) =>
       (await connection.query<Row>({ text, values: [...values] }, limitMs)).rows
 
@@ -182,7 +184,7 @@ export function createDatabase(options: DatabaseOptions): Database {
 
   const transact = async <Result>(
     limits: StatementLimits,
-    work: (connection: Connection) => Promise<Result>,
+    work: (connection: PostgresConnection) => Promise<Result>,
   ): Promise<Result> => {
     const connection = await begin(limits)
     try {
@@ -203,7 +205,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   }
 
   /** A transaction that has not begun may begin on another connection. */
-  const begin = async (limits: StatementLimits, isAgain = false): Promise<Connection> => {
+  const begin = async (limits: StatementLimits, isAgain = false): Promise<PostgresConnection> => {
     const connection = await pool.acquire()
     try {
       await use(connection, () => connection.query(toTransactionStart(limits), statementTimeoutMs))
@@ -225,8 +227,8 @@ export function createDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  const size = 'pool' in source ? (source.pool.options?.max ?? 0) : poolSize
-  const mostInLine = Math.floor(size * inLinePart)
+  const size = 'pool' in source ? (source.pool.options?.max ?? usualPoolSize) : poolSize
+  const mostInLine = Math.max(size > 2 ? 1 : 0, Math.floor(size * inLinePart))
   let inLine = 0
 
   /** Nothing was stored by an attempt that met a lock. */
@@ -278,7 +280,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     <Row extends object>(statement: Statement, values: readonly unknown[]) =>
       withFaults(async () => {
         const limits = { statementMs: serverLimitMs, lockMs: commitMs }
-        const write = (connection: Connection) =>
+        const write = (connection: PostgresConnection) =>
           connection.run<Row>(statement, values, statementTimeoutMs, limits)
         const own = poolSize < 2 || connector === null ? null : await writer.acquire(pool.hasIdle)
         if (own === null) return lend(write)

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { ConnectionPool } from './connection-pool.ts'
-import { answerWithin, type Connection, isRefusal } from './connection.ts'
+import { answerWithin, type PostgresConnection, isRefusal } from './connection.ts'
 import { closedFault, toConnectFault } from './postgres-error.ts'
 import {
   getTypeParser,
@@ -33,7 +33,7 @@ export interface HostClient {
  * documented methods of the host's driver are used.
  */
 export function createHostConnectionPool(pool: HostPool, waitMs: number): ConnectionPool {
-  const lent = new Map<Connection, () => void>()
+  const lent = new Map<PostgresConnection, () => void>()
   /** When each connection that was used here last answered. The host's own use of it is not seen. */
   const answered = new WeakMap<HostClient, number>()
   let suspectSince = Number.NEGATIVE_INFINITY
@@ -92,7 +92,7 @@ export function createHostConnectionPool(pool: HostPool, waitMs: number): Connec
   }
 }
 
-function toConnection(client: HostClient): Connection {
+function toConnection(client: HostClient): PostgresConnection {
   let isUsable = true
   let answeredAt = performance.now()
   const drop = () => {

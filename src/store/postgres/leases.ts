@@ -1,5 +1,6 @@
 import type { MessageId, Seq, ThreadId } from '../../core/ids.ts'
 import type { SteadyClock } from '../steady-clock.ts'
+import type { RunToStop } from '../lease.ts'
 import type { AbandonedRun, StopRequest } from '../store.ts'
 import { isOutOfReach } from './postgres-error.ts'
 import { type RunStatement, toStatement } from './statement.ts'
@@ -21,9 +22,11 @@ export function createLeaseVerbs(run: RunStatement, schema: string, clock: Stead
   return {
     async requestStop(
       id: ThreadId,
-      only?: MessageId,
+      { turnId: only, incarnation }: RunToStop = {},
     ): Promise<StopRequest & { readonly seq?: Seq }> {
-      const [row] = await run<StopRow>(statements.requestStop, [id, only ?? null])
+      const [row] = await run<StopRow>(statements.requestStop, [
+        ...[id, only ?? null, incarnation ?? null],
+      ])
       if (row === undefined) return { kind: 'no-thread' }
       const { turnId, fence, seq } = row
       return turnId === null ? { kind: 'idle' } : { kind: 'requested', turnId, fence, seq }
@@ -62,6 +65,7 @@ export const createLeaseStatements = (schema: string) => ({
     `WITH stopped AS (
        UPDATE ${schema}.threads SET stop_fence = fence
        WHERE id = $1 AND lease_holder IS NOT NULL AND ($2::text IS NULL OR lease_turn = $2)
+         AND ($3::text IS NULL OR incarnation = $3)
        RETURNING id, lease_turn, fence, seq
      )
      SELECT s.lease_turn AS "turnId", s.fence, s.seq

@@ -296,7 +296,7 @@ const types = {
 } as const
 
 /** The select list of one kind of row, the same columns in the same order for each. */
-export function selectRows(
+function selectRows(
   kind: 'thread' | 'message' | 'event' | 'call',
   columns: Partial<Record<keyof typeof types, string>>,
 ): string {

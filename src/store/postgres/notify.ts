@@ -1,6 +1,6 @@
 import type { ThreadId } from '../../core/ids.ts'
 import type { ChangeNotification } from '../store.ts'
-import { answerWithin, type Connection } from './connection.ts'
+import { answerWithin, type PostgresConnection } from './connection.ts'
 
 export interface NotifyPublisher {
   send(notifications: readonly ChangeNotification[]): void
@@ -115,7 +115,7 @@ export function* toNotifyPayloads(
 }
 
 /** The payload that a listener sends itself to test the connection: its own name and no change. */
-export const toProbePayload = (from: string): string => JSON.stringify([from, []])
+const toProbePayload = (from: string): string => JSON.stringify([from, []])
 
 /** Undefined if it is not a payload of Holdfast: any client may write to a channel. */
 export function parseNotifyPayload(
@@ -179,7 +179,7 @@ export interface NotifyListenerOptions {
   /** The name of this store: its own notifications were delivered to its listeners directly. */
   readonly from: string
   readonly channel: string
-  readonly connect: () => Promise<Connection>
+  readonly connect: () => Promise<PostgresConnection>
   /** Sends a payload to the channel in the same way as change notifications. */
   readonly notify: (payload: string) => Promise<unknown>
   /** Called with the reason, each time that notifications are found not to arrive. */
@@ -216,7 +216,7 @@ export function createNotifyListener(options: NotifyListenerOptions): NotifyList
   let session: Session | null = null
 
   interface Session {
-    connection: Connection | undefined
+    connection: PostgresConnection | undefined
     timer: NodeJS.Timeout | undefined
     pauseMs: number
     /** By `performance.now()`; null while it listens. */
@@ -228,7 +228,7 @@ export function createNotifyListener(options: NotifyListenerOptions): NotifyList
 
   const listen = async (own: Session): Promise<void> => {
     const isCurrent = () => session === own
-    let connection: Connection | undefined
+    let connection: PostgresConnection | undefined
     try {
       connection = await connect()
       if (!isCurrent()) return void connection.close()
@@ -289,7 +289,7 @@ export function createNotifyListener(options: NotifyListenerOptions): NotifyList
    * A repeated LISTEN changes nothing and is answered. A connection that does not answer is dropped, which
    * makes the listener reconnect.
    */
-  const probe = (own: Session, connection: Connection) => {
+  const probe = (own: Session, connection: PostgresConnection) => {
     own.timer = setTimeout(() => {
       connection.query(`LISTEN "${channel}"`, limitMs).then(
         () => {

@@ -220,7 +220,7 @@ export function createCommitWriter(
     return commits.map((commit) => {
       const result = results.get(commit) ?? { kind: 'busy' }
       const isDoubtful = result.kind === 'busy' && inDoubt.has(commit)
-      // Its writer must not be told that nothing was stored: the attempt without an answer may hold the row, and store it.
+      // Its result must not claim that nothing was stored: the attempt without an answer may hold the row, and store it.
       return isDoubtful ? { ...result, isInDoubt: true } : result
     })
   }

@@ -5,7 +5,7 @@ import type { StatementAccess } from './prepared-statement.ts'
 import { closedFault, toStoreFault } from './sqlite-error.ts'
 
 /** One open database. Its calls are synchronous, so two transactions of one process never overlap. */
-export interface Connection {
+export interface SqliteConnection {
   /** Runs `work` in one snapshot. */
   read<Result>(work: (statements: LedgerStatements) => Result): Result
   /** Runs `work` in one transaction: everything it writes is stored, or nothing. */
@@ -37,7 +37,7 @@ const longestBlockMs = 20
 
 export type AsyncConnection = StatementAccess<LedgerStatements>
 
-export function createConnection(file: string, busyTimeoutMs: number): Connection {
+export function createConnection(file: string, busyTimeoutMs: number): SqliteConnection {
   const db = openDatabase(file, busyTimeoutMs)
   // The process is blocked while SQLite waits, so SQLite waits only briefly; a longer wait happens between
   // two attempts.

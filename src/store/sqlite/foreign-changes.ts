@@ -1,5 +1,5 @@
 import type { ChangeNotification } from '../store.ts'
-import type { Connection } from './connection.ts'
+import type { SqliteConnection } from './connection.ts'
 import type { ChangedRow, LedgerStatements } from './ledger-statements.ts'
 
 /**
@@ -7,7 +7,7 @@ import type { ChangedRow, LedgerStatements } from './ledger-statements.ts'
  * `data_version` costs microseconds, and threads are read only if it changed.
  */
 export function watchForeignChanges(
-  connection: Connection,
+  connection: SqliteConnection,
   pollMs: number,
   post: (notifications: readonly ChangeNotification[]) => void,
 ): () => void {

@@ -5,7 +5,7 @@ import type { TurnStatus } from '../../core/message.ts'
 import type { ThreadHead } from '../lease.ts'
 import type { ListedThreadRow, StoredThreadRow } from '../thread-row.ts'
 import type { StoredCallRow, ThreadRow } from '../ledger-rows.ts'
-import type { CallRow } from '../turn-snapshot.ts'
+import type { StoredCall } from '../turn-snapshot.ts'
 import type { PathRow } from '../version-path.ts'
 import { prepareFileStatements } from './file-records.ts'
 import { ledgerSql as sql } from './ledger-sql.ts'
@@ -211,7 +211,9 @@ export function prepareLedgerStatements(db: DatabaseSync) {
       { most: number; thread: ThreadKey; turn: Seq; turnId: MessageId },
       StoredCallRow
     >(sql.readCalls),
-    readCall: prepare<{ most: number; thread: ThreadKey; callId: CallId }, CallRow>(sql.readCall),
+    readCall: prepare<{ most: number; thread: ThreadKey; callId: CallId }, StoredCall>(
+      sql.readCall,
+    ),
   }
 }
 

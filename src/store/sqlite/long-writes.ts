@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { PausableWork } from '../../core/pausable-work.ts'
 import { createPacer, runPaced } from '../pacer.ts'
-import { type Connection, createConnection } from './connection.ts'
+import { type SqliteConnection, createConnection } from './connection.ts'
 import type { LedgerStatements } from './ledger-statements.ts'
 
 /** Runs the work to its end and commits it, or rolls it back if it throws. */
@@ -26,7 +26,7 @@ export interface LongWrites {
 const checkpointAfterMs = 60
 
 /** A second connection to the file that `first` has open, and to no other that was put in its place since. */
-function openBeside(first: Connection): Connection {
+function openBeside(first: SqliteConnection): SqliteConnection {
   const second = createConnection(first.path, busyMs)
   if (second.identity === first.identity) {
     second.keepLog()
@@ -40,8 +40,8 @@ function openBeside(first: Connection): Connection {
 /** Opening waits no longer for another process that writes: it is tried again, and nothing is blocked meanwhile. */
 const busyMs = 10
 
-export function createLongWrites(first: Connection): LongWrites {
-  let connection: Connection | undefined
+export function createLongWrites(first: SqliteConnection): LongWrites {
+  let connection: SqliteConnection | undefined
   let current: Promise<void> | undefined
   let writtenMs = 0
   return {

@@ -11,7 +11,7 @@ import {
   type StoredCallRow,
   type ThreadRow,
 } from '../ledger-rows.ts'
-import type { CallRow } from '../turn-snapshot.ts'
+import type { StoredCall } from '../turn-snapshot.ts'
 import { type PathRows, readVersionsText, type VersionPath, walkInSteps } from '../version-path.ts'
 import type { AsyncConnection } from './connection.ts'
 import type {
@@ -177,7 +177,7 @@ export function createSqliteSource(connection: Pick<AsyncConnection, 'read'>): L
 
     async readOutputs(threadId, ids) {
       return connection.read((statements) => {
-        const outputs = new Map<CallId, CallRow>()
+        const outputs = new Map<CallId, StoredCall>()
         const thread = statements.readKey.get(threadId)?.thread
         if (thread === undefined) return outputs
         for (const callId of ids) {

@@ -14,7 +14,7 @@ import { memoryFiles } from '../../files/memory-files.ts'
 import { changedThreads, commitGroup, isLong } from '../commit-group.ts'
 import { createLocalNotifier } from '../local-notifier.ts'
 import { isAnother } from '../../core/thread-place.ts'
-import { isHeld, type IsHolderAlive, isStale } from '../lease.ts'
+import { isHeld, type IsHolderAlive, isRunToStop, isStale } from '../lease.ts'
 import { createLedgerReader } from '../ledger-reader.ts'
 import { createPacer, runPaced } from '../pacer.ts'
 import type { PlannedCommit } from '../plan-commit.ts'
@@ -292,12 +292,14 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
       })
     },
 
-    async requestStop(threadId, only) {
+    async requestStop(threadId, only = {}) {
       const request = await write((statements) => {
         const row = statements.readHead.get(threadId)
         if (row === undefined) return { kind: 'no-thread' } as const
         const { turnId, fence, seq } = row
-        if (turnId === null || turnId !== (only ?? turnId)) return { kind: 'idle' } as const
+        if (turnId === null || !isRunToStop({ ...row, turnId }, only)) {
+          return { kind: 'idle' } as const
+        }
         statements.requestStop.run(createCounter(statements)(), row.thread)
         return { kind: 'requested', turnId, fence, seq } as const
       })

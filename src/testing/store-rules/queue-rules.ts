@@ -202,9 +202,9 @@ export const queueRules: readonly StoreRule[] = [
       const store = await open()
       await createThread(store)
       const { fence } = await append(store, [started()], { lease: acquire(turn) })
-      assert.deepEqual(await store.requestStop(thread, next), { kind: 'idle' })
+      assert.deepEqual(await store.requestStop(thread, { turnId: next }), { kind: 'idle' })
       const requested = { kind: 'requested', turnId: turn, fence }
-      assert.deepEqual(await store.requestStop(thread, turn), requested)
+      assert.deepEqual(await store.requestStop(thread, { turnId: turn }), requested)
     },
   },
   {

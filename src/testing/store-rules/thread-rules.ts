@@ -291,6 +291,9 @@ export const threadRules: readonly StoreRule[] = [
       if (incarnation === undefined) return
       await store.deleteThread(thread)
       await createThread(store)
+      const lease = { kind: 'acquire', holder: 'one', ttlMs: 60_000, turnId: turn } as const
+      await append(store, [started()], { lease })
+      assert.deepEqual(await store.requestStop(thread, { incarnation }), { kind: 'idle' })
       const change = { threadId: thread, from: {}, to: { of: 'the first' } }
       assert.equal(await store.setThreadMetadata({ ...change, incarnation }), 'stale')
       assert.equal(await store.deleteThread(thread, { incarnation }), null)
@@ -301,7 +304,7 @@ export const threadRules: readonly StoreRule[] = [
       assert.equal(await store.deleteThread(thread, { ...known, expectedSeq: seq - 1 }), null)
       assert.equal(await store.setThreadMetadata({ ...change, ...known }), 'set')
       assert.deepEqual(await store.deleteThread(thread, { ...known, expectedSeq: seq }), {
-        messages: 1,
+        messages: 2,
       })
     },
   },
