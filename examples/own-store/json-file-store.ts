@@ -10,6 +10,8 @@ import {
   createThreadRows,
   HoldfastError,
   isHeld,
+  isRunToStop,
+  isStale,
   type Store,
   type ThreadRows,
   passesFilter,
@@ -99,19 +101,20 @@ export function jsonFileStore(file: string, options: JsonFileOptions = {}): Stor
       return { threads, hasMore: mine.length > limit }
     },
 
-    async setThreadMetadata({ threadId, from, to }) {
+    async setThreadMetadata({ threadId, incarnation, from, to }) {
       const rows = read().get(threadId)
       if (rows === undefined) return 'no-thread'
-      if (toMetadataText(rows.thread.metadata) !== toMetadataText(from)) return 'stale'
+      const isChanged = toMetadataText(rows.thread.metadata) !== toMetadataText(from)
+      if (isChanged || isStale(rows.head, { incarnation })) return 'stale'
       return write((threads) => {
         threads.set(threadId, { ...rows, thread: { ...rows.thread, metadata: to } })
         return 'set'
       })
     },
 
-    async deleteThread(threadId) {
+    async deleteThread(threadId, only = {}) {
       const rows = read().get(threadId)
-      if (rows === undefined) return null
+      if (rows === undefined || isStale(rows.head, only)) return null
       // The number is raised, or a lease of a thread that is made anew under this id could have an old fence.
       write((threads, nextNumber) => {
         nextNumber()
@@ -135,11 +138,11 @@ export function jsonFileStore(file: string, options: JsonFileOptions = {}): Stor
       return results
     },
 
-    async requestStop(threadId, only) {
+    async requestStop(threadId, only = {}) {
       const rows = read().get(threadId)
       if (rows === undefined) return { kind: 'no-thread' }
       const { turnId, fence, seq } = rows.head
-      if (turnId === null || (only !== undefined && only !== turnId)) return { kind: 'idle' }
+      if (turnId === null || !isRunToStop({ ...rows.head, turnId }, only)) return { kind: 'idle' }
       write((threads) =>
         threads.set(threadId, { ...rows, head: { ...rows.head, stopFence: fence } }),
       )

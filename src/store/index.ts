@@ -27,6 +27,8 @@ export {
   type AppendRefusal,
   isHeld,
   type IsHolderAlive,
+  isRunToStop,
+  isStale,
   judgeAppend,
   type LeaseClock,
   type LeaseUse,

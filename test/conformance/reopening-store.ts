@@ -52,9 +52,9 @@ export function reopenAfterWrites(first: Store, reopen: (store: Store) => Promis
     kind: first.kind,
     createThread: (thread) => write((store) => store.createThread(thread)),
     setThreadMetadata: (change) => write((store) => store.setThreadMetadata(change)),
-    deleteThread: (id) => write((store) => store.deleteThread(id)),
+    deleteThread: (...asked) => write((store) => store.deleteThread(...asked)),
     commit: (appends) => write((store) => store.commit(appends)),
-    requestStop: (threadId, only) => write((store) => store.requestStop(threadId, only)),
+    requestStop: (...asked) => write((store) => store.requestStop(...asked)),
 
     readThread: (id) => read((store) => store.readThread(id)),
     listThreads: (query) => read((store) => store.listThreads(query)),
