@@ -160,7 +160,7 @@ async function open(request: () => Promise<Response | null> | null): Promise<Ope
 function eventsOf(response: Response): Events {
   if (!isEventStream(response)) {
     // Otherwise a page of a proxy would be an empty answer.
-    void response.body?.cancel()
+    response.body?.cancel().catch(() => undefined)
     throw new ApiError(response.status, 'bad-answer', 'The response of the server is not a stream.')
   }
   return readSse(response.body as ReadableStream<Uint8Array>)

@@ -373,6 +373,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
       engine.handOver()
       committer.stopWaiting()
       await settled()
+      await Promise.all(engine.reading)
       await engine.titles.settled()
       await isFilled
       // Leases are renewed until the last run is over: a run in its grace period must not be taken over.

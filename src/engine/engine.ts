@@ -43,6 +43,8 @@ export interface Engine extends EngineParts {
    * continue.
    */
   readonly continuations: Map<MessageId, () => void>
+  /** Reads of recorded turns that may go on, after a decision. `close` waits for them: the store may be closed after it. */
+  readonly reading: Set<Promise<unknown>>
   /** The runs of this process, by thread. */
   readonly runs: ReadonlyMap<ThreadId, LiveRun>
   /** From now on no request begins an answer; what runs, or is resumed by a decision, may come to its end (OP11). */
@@ -263,6 +265,7 @@ export function createEngine(parts: EngineParts): Engine {
     ...parts,
     titles,
     continuations: new Map(),
+    reading: new Set(),
     runs,
     shut() {
       isShut = true

@@ -136,7 +136,7 @@ export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOp
         switch (recording.kind) {
           case 'recording': {
             // The client reads the ledger; this copy of the stream is not used.
-            void recording.stream.cancel()
+            recording.stream.cancel().catch(() => undefined)
             const refusal = await backend.refused(holdfast)
             if (refusal !== null) {
               await recording.withdraw()

@@ -133,7 +133,8 @@ export function startRecording(parts: RecordingParts): Recorded {
     const plan = (turn: Turn) => ({ events: planPause(turn, waitingFor, clock.now()) })
     while ((await ledger.commitIfCurrent(plan, 'release')) === null);
     hooks.turnPaused(waitingFor)
-    // A decision may have been made while the stream was still open; `resumeRecorded` is not called for it elsewhere.
+    // A decision may have been made while the stream was still open; `resumeRecorded` is not called for it elsewhere. Not
+    // awaited: what the host application does next is not part of this recording.
     void resumeRecorded(engine, threadId, turnId)
   }
 
