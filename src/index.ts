@@ -97,7 +97,12 @@ export type {
 export type { NewThreadRequest } from './engine/threads/new-thread.ts'
 export type { Recording } from './engine/record/record.ts'
 export type { ContinueRecording, RecordRequest } from './engine/record/record-request.ts'
-export type { RecordedData, RecordedPart, RecordedSource } from './engine/record/recorded-parts.ts'
+export type {
+  RecordedData,
+  RecordedLoop,
+  RecordedPart,
+  RecordedSource,
+} from './engine/record/recorded-parts.ts'
 export type { RecordingResponseOptions } from './engine/record/recording-response.ts'
 export type { ResolveRequest, ResolveResult } from './engine/calls/resolve.ts'
 export type { ContinueResult } from './engine/run/resume.ts'

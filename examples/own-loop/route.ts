@@ -1,11 +1,4 @@
-import {
-  convertToModelMessages,
-  isStepCount,
-  type ModelMessage,
-  streamText,
-  tool,
-  type UIMessage,
-} from 'ai'
+import { isStepCount, type ModelMessage, streamText, tool, type UIMessage } from 'ai'
 import { createHoldfast } from 'holdfast'
 import { sqlite } from 'holdfast/sqlite'
 import { createDemoModel } from './demo-model.ts'
@@ -40,9 +33,9 @@ export async function POST(request: Request): Promise<Response> {
   const { id: threadId, messages } = (await request.json()) as { id: string; messages: UIMessage[] }
   const last = messages.at(-1)
   if (last === undefined) return new Response('no message', { status: 400 })
-  const { stream } = answer(await convertToModelMessages(messages))
   const recording = await holdfast.record(
-    stream,
+    // Called once the message is stored, with the messages of the ledger.
+    (turn) => answer(turn.messages).stream,
     last.role === 'assistant'
       ? // The client sends the assistant's message back with its answer to an approval.
         { threadId, ownerId, continue: last.id, message: last, by: ownerId }

@@ -44,7 +44,7 @@ import { type HoldfastOptions, withDefaults } from './options/options.ts'
 import { withParsedIds } from './options/parsed-ids.ts'
 import { type Recording, record } from './record/record.ts'
 import type { RecordRequest } from './record/record-request.ts'
-import type { RecordedSource } from './record/recorded-parts.ts'
+import type { RecordedLoop, RecordedSource } from './record/recorded-parts.ts'
 import { recoverAbandoned } from './run/recover.ts'
 import { readModelMessages } from './record/resume-recorded.ts'
 import { type ResolveResult, resolveCall } from './calls/resolve.ts'
@@ -131,10 +131,11 @@ export interface Holdfast extends Library {
   ): AsyncGenerator<Frame, void>
   /**
    * Stores the stream of a loop that the host application runs itself: `result.stream` of a `streamText`, a UI message
-   * stream, or plain text. With a message it answers that; with `{continue: turnId}` it continues the thread's last
+   * stream, or plain text; or a function that runs the loop with the prompt from the ledger, and is called only where there is
+   * something to answer. With a message it answers that; with `{continue: turnId}` it continues the thread's last
    * turn, after an approval or a result of the client.
    */
-  record(source: RecordedSource, request: RecordRequest): Promise<Recording>
+  record(source: RecordedSource | RecordedLoop, request: RecordRequest): Promise<Recording>
   /**
    * The prompt of a thread, from the ledger: for the host application's own loop. A call that was accepted and has not
    * run is contained in the AI SDK's format, so that `streamText` runs it.

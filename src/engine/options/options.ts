@@ -204,7 +204,7 @@ export interface HoldfastOptions<Context = Unchecked, Choices = Unchecked> exten
   readonly newId?: (kind: 'message' | 'call' | 'thread') => string
 }
 
-/** A turn of the host application's own loop that waited for people or for the client, and waits no more. */
+/** A turn that the host application's own loop is to answer, or to go on with. */
 export interface ResumableTurn {
   readonly threadId: ThreadId
   readonly turnId: MessageId

@@ -8,8 +8,7 @@ import {
   text,
 } from '../../core/check-options.ts'
 import { isId, type MessageId, type ThreadId } from '../../core/ids.ts'
-import type { RecordedSource } from './recorded-parts.ts'
-import { closeSource } from './recording.ts'
+import { closeSource, type RecordedLoop, type RecordedSource } from './recorded-parts.ts'
 import type { NamedSendRequest } from '../input/send.ts'
 import { isObject } from '../options/check-names.ts'
 import type { ThreadScope } from '../thread-scope.ts'
@@ -83,12 +82,8 @@ const otherNames = {
 }
 
 /** The arguments of `record` are checked before anything is stored or read. */
-export function checkRecord(source: RecordedSource, request: RecordRequest): void {
-  if (!isSource(source)) {
-    throw badOption(
-      `record takes a stream, such as result.fullStream of a streamText, not ${describeValue(source)}.`,
-    )
-  }
+export function checkRecord(source: RecordedSource | RecordedLoop, request: RecordRequest): void {
+  if (typeof source !== 'function' && !isSource(source)) throw notASource(source)
   try {
     if (!isObject(request)) checkOptions<RecordRequest>('record', request, recordMessageRules)
     else if (isContinuation(request)) {
@@ -106,7 +101,12 @@ export function checkRecord(source: RecordedSource, request: RecordRequest): voi
   }
 }
 
-const isSource = (source: unknown): source is RecordedSource =>
+export const notASource = (source: unknown): Error =>
+  badOption(
+    `record takes a stream, such as result.stream of a streamText, or a function that returns one, not ${describeValue(source)}.`,
+  )
+
+export const isSource = (source: unknown): source is RecordedSource =>
   typeof source === 'object' &&
   source !== null &&
   typeof (source as Partial<RecordedSource>)[Symbol.asyncIterator] === 'function'

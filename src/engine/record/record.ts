@@ -13,8 +13,13 @@ import type { FollowedPlace } from '../follow/hub.ts'
 import { createFailureTexts } from '../run/failure-texts.ts'
 import { toKnownTurn } from '../calls/known-turn.ts'
 import { addToolOutputs, toToolOutput } from '../calls/add-tool-outputs.ts'
-import type { RecordedPart, RecordedSource } from './recorded-parts.ts'
-import { closeSource, type Recorded, startRecording } from './recording.ts'
+import {
+  closeSource,
+  type RecordedLoop,
+  type RecordedPart,
+  type RecordedSource,
+} from './recorded-parts.ts'
+import { type Recorded, startRecording } from './recording.ts'
 import {
   type RecordedTurn,
   type RecordingResponseOptions,
@@ -79,7 +84,7 @@ export type Recording = WithResponse &
 export async function record(
   engine: Engine,
   newCallId: () => CallId,
-  source: RecordedSource,
+  source: RecordedSource | RecordedLoop,
   request: RecordRequest,
 ): Promise<Recording> {
   checkRecord(source, request)

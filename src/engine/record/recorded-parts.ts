@@ -4,6 +4,7 @@ import { isJsonObject } from '../../core/json.ts'
 import type { ItemPart } from '../../core/message.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import { type StreamChunk, textOf } from '../../protocol/data-stream/stream-chunk.ts'
+import type { ResumableTurn } from '../options/options.ts'
 import { WordedError } from '../worded-error.ts'
 import { readAhead } from '../model/read-ahead.ts'
 import { isSoundPart } from '../model/sound-part.ts'
@@ -26,14 +27,25 @@ export type RecordedPart = TextStreamPart<ToolSet> | RecordedData | RecordedFile
 export type RecordedSource = AsyncIterable<unknown>
 
 /**
+ * Runs the host application's loop, once what it is to answer has been stored: not for a message that is refused or was sent
+ * before, and with the prompt of the ledger. A client's messages may say that a call was approved that nobody has approved.
+ */
+export type RecordedLoop = (turn: ResumableTurn) => RecordedSource | Promise<RecordedSource>
+
+/**
  * Converts everything that can be read to the parts of `streamText`, so that it is stored by the same code. The host
  * application's own `data-…` parts go into the neighbouring step: backends send them before their first step and after
- * an end too, where no step is open. `left`: the source is closed.
+ * an end too, where no step is open. `left`: the source is closed, also where it opens later.
  */
 export async function* toRecordedParts(
-  source: RecordedSource,
+  open: () => RecordedSource | Promise<RecordedSource>,
   left: AbortSignal,
 ): AsyncGenerator<RecordedPart> {
+  const source = await open()
+  if (left.aborted) {
+    closeSource(source)
+    return
+  }
   const early: RecordedPart[] = []
   let stepEnd: readonly RecordedPart[] = []
   let hasBegun = false
@@ -81,6 +93,16 @@ export async function* toRecordedParts(
   yield* early
   yield* stepEnd
   if (isPlain) yield { type: 'text-end', id: plainText }
+}
+
+/**
+ * Cancels the producer of a source that nothing reads; its result is not awaited. Inside of an async function, because an
+ * iterator of the host application may throw at once.
+ */
+export function closeSource(source: RecordedSource | RecordedLoop): void {
+  if (typeof source === 'function') return
+  const close = async () => source[Symbol.asyncIterator]().return?.()
+  close().catch(() => undefined)
 }
 
 const plainText = 'text'

@@ -12,9 +12,15 @@ import { pacerOf } from '../clock.ts'
 import type { Engine } from '../engine.ts'
 import { partsAtOnce } from '../model/call-model.ts'
 import { isClients, isDecided, judgeRecording, type StreamEnd } from './judge-recording.ts'
-import { type RecordedPart, type RecordedSource, toRecordedParts } from './recorded-parts.ts'
+import {
+  type RecordedLoop,
+  type RecordedPart,
+  type RecordedSource,
+  toRecordedParts,
+} from './recorded-parts.ts'
+import { isSource, notASource } from './record-request.ts'
 import { createRecorder, planBegun, type RecorderParts } from './recorder.ts'
-import { resumeRecorded } from './resume-recorded.ts'
+import { readModelMessages, resumeRecorded } from './resume-recorded.ts'
 import type { Interruption, StartedRun } from '../run/run.ts'
 import { toFinishReason } from '../model/translate-part.ts'
 
@@ -27,7 +33,7 @@ export interface Recorded {
 
 export interface RecordingParts extends RecorderParts {
   readonly engine: Engine
-  readonly source: RecordedSource
+  readonly source: RecordedSource | RecordedLoop
 }
 
 /** A loop may send more parts after its end; after this long without one it is considered done. */
@@ -80,11 +86,19 @@ export function startRecording(parts: RecordingParts): Recorded {
     return next.promise.finally(cancel)
   }
 
+  const open = async (): Promise<RecordedSource> => {
+    if (typeof source !== 'function') return source
+    const messages = await readModelMessages(engine, threadId)
+    const opened = await source({ threadId, turnId, messages })
+    if (!isSource(opened)) throw notASource(opened)
+    return opened
+  }
+
   /** Null: the recording was interrupted. `left`: to be aborted when nothing more is wanted. */
   const consume = async (left: AbortController): Promise<StreamEnd | null> => {
     const recorder = createRecorder(parts)
     const meter = createAnswerMeter(options, ledger.expected)
-    const iterator = toRecordedParts(source, left.signal)
+    const iterator = toRecordedParts(open, left.signal)
     let streamEnd: StreamEnd = { finishReason: null, isAborted: false }
     let isOver = false
     const pace = pacerOf(clock)
@@ -194,15 +208,6 @@ export function startRecording(parts: RecordingParts): Recorded {
 
 const isUrgent = (part: RecordedPart): boolean =>
   !/^(text|reasoning|tool-input)-/.test(part.type) && part.type !== 'start'
-
-/**
- * Cancels the producer of a source that nothing reads; its result is not awaited. Inside of an async function, because an
- * iterator of the host application may throw at once.
- */
-export function closeSource(source: AsyncIterable<unknown>): void {
-  const close = async () => source[Symbol.asyncIterator]().return?.()
-  close().catch(() => undefined)
-}
 
 function rethrowAsStoreFault(error: unknown): never {
   if (error instanceof FencedError || error instanceof HoldfastError) throw error
