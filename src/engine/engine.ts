@@ -341,7 +341,8 @@ function openTrace(
 ): OpenTrace | undefined {
   if (open === undefined || how !== 'sent') return undefined
   try {
-    return open({ ownerId, threadId, turnId })
+    const trace = open({ ownerId, threadId, turnId })
+    return typeof trace?.traceparent === 'string' ? trace : undefined
   } catch {
     return undefined
   }

@@ -3,8 +3,15 @@ import type { Json } from '../core/json.ts'
 import { toReadableThrown } from '../core/error-text.ts'
 import { deepestValue, isDeeperThan } from '../core/json-depth.ts'
 import { isTooWide, tooWide } from '../core/json-width.ts'
+import { type Clock, within } from './clock.ts'
 import { toJson } from './to-json.ts'
 import { messageOf } from './model/translate-part.ts'
+
+/** Whose clock and time limit for functions of the host application apply. */
+export interface CheckedBy {
+  readonly clock: Clock
+  readonly options: { readonly agentTimeoutMs: number }
+}
 
 /** A value as a schema returns it (stripped, with defaults, transformed), or why it does not fit. */
 export type FittedValue =
@@ -26,6 +33,7 @@ export interface FailedCheck {
  * transforming a transformed value gives another value.
  */
 export async function fitSchema(
+  { clock, options: { agentTimeoutMs } }: CheckedBy,
   schema: Exclude<Tool['inputSchema'], undefined>,
   given: Json,
 ): Promise<FittedValue | FailedCheck> {
@@ -33,7 +41,9 @@ export async function fitSchema(
   if (isTooWide(given)) return tooMany
   try {
     const value = toJson(given)
-    const checked = await asSchema(schema).validate?.(value)
+    // It may be asynchronous, and never return: a request would wait for ever, and keep its owner's place.
+    const check = async () => asSchema(schema).validate?.(value)
+    const checked = await within(clock, agentTimeoutMs, check, 'The check of a schema')
     if (checked === undefined) return { kind: 'fits', value }
     if (!checked.success) return refuse(checked.error)
     return isDeeperThan(checked.value, deepestValue)

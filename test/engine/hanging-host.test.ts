@@ -1,9 +1,10 @@
-import { tool } from 'ai'
+import { type Telemetry, tool } from 'ai'
 import {
   callsOf,
   createHoldfast,
   type Holdfast,
   type HoldfastOptions,
+  type Hooks,
   memory,
   type MessageId,
   type Store,
@@ -11,11 +12,19 @@ import {
 import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { createScriptedClock } from '../support/scripted-clock.ts'
 import { systemClock, wait } from '../../src/engine/clock.ts'
 import { memoryFiles } from '../../src/files/memory-files.ts'
 import { turnOf } from './fixture.ts'
 
 type Hanging = (called: () => Promise<never>) => Partial<HoldfastOptions>
+
+const payTool = (inputSchema: z.ZodType<object>) => tool({ inputSchema, execute: () => 'paid' })
+const inside = (wrap: () => unknown): Hooks =>
+  Object.assign(() => {}, { inside: wrap as Exclude<Hooks['inside'], undefined> })
+const integration = (own: Telemetry): Partial<HoldfastOptions> => ({
+  telemetry: { integrations: [own] },
+})
 
 const functions: readonly (readonly [name: string, options: Hanging])[] = [
   ['policies', (hang) => ({ policies: { pay: { approval: hang } } })],
@@ -23,6 +32,23 @@ const functions: readonly (readonly [name: string, options: Hanging])[] = [
   ['stopWhen', (stopWhen) => ({ stopWhen })],
   ['onStart', (onStart) => ({ onStart })],
   ['onStepStart', (onStepStart) => ({ onStepStart })],
+  ['the schema of a tool', (hang) => ({ tools: { pay: payTool(z.object({}).refine(hang)) } })],
+  ['hooks.inside', (hang) => ({ hooks: inside(hang) })],
+  ['executeTool of an integration', (executeTool) => integration({ executeTool })],
+  [
+    'executeTool of an integration, after the tool',
+    (hang) =>
+      integration({
+        async executeTool({ execute }) {
+          await execute()
+          return hang()
+        },
+      }),
+  ],
+  [
+    'executeLanguageModelCall of an integration',
+    (executeLanguageModelCall) => integration({ executeLanguageModelCall }),
+  ],
 ]
 
 function open(options: Hanging) {
@@ -32,7 +58,7 @@ function open(options: Hanging) {
     store,
     recoverEveryMs: 0,
     model: scriptedModel(() => [{ call: 'pay', input: {} }]),
-    tools: { pay: tool({ inputSchema: z.object({}), execute: () => 'paid' }) },
+    tools: { pay: payTool(z.object({})) },
     ...options(() => {
       called.resolve()
       return new Promise<never>(() => {})
@@ -104,6 +130,91 @@ it('[ST1] a function that returns after its turn was stopped begins nothing', as
     'turn-ended',
     'onAbort',
   ])
+})
+
+describe.each<[string, (fail: () => never) => Partial<HoldfastOptions>]>([
+  ['hooks.inside', (fail) => ({ hooks: inside(fail) })],
+  ['executeTool of an integration', (fail) => integration({ executeTool: fail })],
+  [
+    'executeTool of an integration, after the tool',
+    (fail) =>
+      integration({
+        async executeTool({ execute }) {
+          await execute()
+          return fail()
+        },
+      }),
+  ],
+  [
+    'executeTool that returns nothing',
+    () => integration({ executeTool: async ({ execute }) => void (await execute()) as never }),
+  ],
+  [
+    'executeLanguageModelCall of an integration',
+    (fail) => integration({ executeLanguageModelCall: fail }),
+  ],
+])('%s that throws', (_, options) => {
+  it('[CL5 CL12] changes nothing of the turn: it only observes', async () => {
+    let paid = 0
+    const holdfast = createHoldfast({
+      store: memory(),
+      recoverEveryMs: 0,
+      model: scriptedModel(({ prompt }) =>
+        prompt.at(-1)?.role === 'tool'
+          ? [{ text: 'Paid.' }]
+          : [
+              { call: 'pay', input: {} },
+              { call: 'pay', input: {} },
+            ],
+      ),
+      tools: { pay: tool({ inputSchema: z.object({}), execute: () => ++paid }) },
+      ...options(() => {
+        throw new Error('the tracer is down')
+      }),
+    })
+    const turnId = await send(holdfast)
+    await holdfast.settled()
+    const turn = turnOf(await holdfast.store.readMessage('thread', turnId))
+    expect([paid, [...callsOf(turn)].map(({ state }) => state)]).toEqual([
+      2,
+      ['succeeded', 'succeeded'],
+    ])
+    expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
+    await holdfast.close()
+  })
+})
+
+it.each([null, {}, 'trace', { traceparent: 7 }])(
+  '[CL12] a tracer whose openTrace returns %j traces no turn, and ends none',
+  async (trace) => {
+    const hooks: Hooks = Object.assign(() => {}, { openTrace: () => trace as never })
+    const holdfast = createHoldfast({
+      store: memory(),
+      recoverEveryMs: 0,
+      model: scriptedModel(() => [{ text: 'Paid.' }]),
+      hooks,
+    })
+    await send(holdfast)
+    await holdfast.close({ graceMs: 10_000 })
+  },
+)
+
+it('[AG2 ST1] a request whose choices are checked for too long is refused', async () => {
+  const clock = createScriptedClock()
+  const holdfast = createHoldfast({
+    store: memory(),
+    clock,
+    recoverEveryMs: 0,
+    agentTimeoutMs: 500,
+    model: scriptedModel(() => [{ text: 'Paid.' }]),
+    choices: z.object({}).refine(() => new Promise<never>(() => {})),
+  })
+  const sent = send(holdfast).catch((error: unknown) => error)
+  await clock.advance(500)
+  expect(await sent).toMatchObject({
+    code: 'bad-choices',
+    cause: { message: 'The check of a schema took longer than 500 ms.' },
+  })
 })
 
 /** Longer than a run that is interrupted waits for functions of the host application. */

@@ -95,8 +95,13 @@ it('[HT2 AP9] a loop is not called for what is refused, or was sent before', asy
     [threadId, 'owner', 'turn-of-nobody'],
   ] as const) {
     const request = { threadId: parseThreadId(thread), ownerId: owner, continue: turn }
-    const recorded = holdfast.record(loop, { ...request, message: { ...forged, id: turn } })
-    kinds.push(await recorded.then(done, ({ code }: { code: string }) => code))
+    try {
+      kinds.push(
+        await done(await holdfast.record(loop, { ...request, message: { ...forged, id: turn } })),
+      )
+    } catch (error) {
+      kinds.push((error as { code: string }).code)
+    }
   }
   expect(kinds).toEqual(['no-thread', 'no-thread', 'message-not-found'])
   expect([turns.length, deleted]).toEqual([1, []])

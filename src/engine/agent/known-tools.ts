@@ -16,13 +16,13 @@ import { AgentFault } from './turn-agent.ts'
  * has. Rejects as `agent-failed` if the agent cannot be resolved; nothing has been stored then.
  */
 export async function toolboxOf(engine: Engine, place: TurnPlace, turn: Turn): Promise<Toolbox> {
-  const { agents, options, runs } = engine
+  const { agents, runs } = engine
   if (agents.fixed !== undefined) return agents.fixed.toolbox
   const live = runs.get(place.threadId)
   const running = live?.turnId === turn.id ? live.run.agent?.() : undefined
   if (running !== undefined) return running.toolbox
   try {
-    const choices = await storedChoices(options.choices, turn)
+    const choices = await storedChoices(engine, turn)
     return (await agents.resolve({ ...place, choices, reason: 'resume' })).toolbox
   } catch (error) {
     if (!(error instanceof AgentFault)) throw error
@@ -44,10 +44,10 @@ export async function fitGiven(
   engine: Engine,
   place: TurnPlace,
   call: Pick<Call, 'id' | 'name'>,
-  schema: Parameters<typeof fitSchema>[0],
+  schema: Parameters<typeof fitSchema>[1],
   value: Json,
 ): Promise<FittedValue> {
-  const fitted = await fitSchema(schema, value)
+  const fitted = await fitSchema(engine, schema, value)
   if (fitted.kind !== 'failed') return fitted
   return { kind: 'refused', message: wordsOutside(engine, place).ofCheck(call, fitted.error) }
 }

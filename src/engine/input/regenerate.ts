@@ -25,7 +25,7 @@ export interface RegenerateRequest extends ThreadScope {
 
 export async function regenerate(engine: Engine, request: RegenerateRequest): Promise<SendResult> {
   const { threadId, messageId, whenBusy = 'reject', ownerId: ownedBy } = request
-  const { offer, options } = engine
+  const { offer } = engine
   const chosen =
     request.choices === undefined ? undefined : await fitChoices(engine, request.choices)
   return beginAnswer(engine, { threadId, whenBusy }, async (onLong) => {
@@ -52,7 +52,7 @@ export async function regenerate(engine: Engine, request: RegenerateRequest): Pr
       ownerId: read.ownerId,
       choices:
         chosen === undefined
-          ? await storedChoices(options.choices, turn)
+          ? await storedChoices(engine, turn)
           : await offer.fit(read.ownerId, chosen, partsOf),
       seq: read.seq,
       incarnation: read.incarnation,

@@ -1,6 +1,7 @@
 import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai'
 import { withDefined } from '../../core/with-defined.ts'
 import { type Clock, pacerOf } from '../clock.ts'
+import { createHostPatience } from '../run/host-patience.ts'
 import type { FileLoader } from '../files/file-loader.ts'
 import { toDirectCall, toDirectPart, toUnwalkableCall } from './direct-part.ts'
 import type { ModelPart, ProviderPart } from './model-part.ts'
@@ -55,6 +56,8 @@ export async function callModel(call: ModelCall, onPart: OnPart, clock: Clock): 
   const isFree = settings.toolChoice === undefined || settings.toolChoice === 'auto'
   const { providerParts } = layered
   const pace = pacerOf(clock)
+  // The schemas of the tools are functions of the host application, and may be asynchronous.
+  const patience = createHostPatience(clock, signal)
   const cancel = () => {
     providerParts.cancel(signal.reason).catch(() => undefined)
   }
@@ -70,7 +73,7 @@ export async function callModel(call: ModelCall, onPart: OnPart, clock: Clock): 
         const verdict = onPart(direct)
         if ((typeof verdict === 'string' ? verdict : await verdict) === 'enough') return
       } else {
-        for (const part of await translate(layered, value, isFree ? tools : undefined)) {
+        for (const part of await patience(translate(layered, value, isFree ? tools : undefined))) {
           if ((await onPart(part)) === 'enough') return
         }
       }

@@ -30,7 +30,11 @@ export interface HoldfastOptions<Context = Unchecked, Choices = Unchecked> exten
    * @default an agent made of the options at this level
    */
   readonly agent?: AgentOption<Context, NoInfer<Choices>>
-  /** How long a function `agent` may take. A turn whose agent takes longer fails as `agent-failed`. @default 30,000 */
+  /**
+   * How long a function `agent` may take, and an asynchronous check of `choices` or of what people answer a tool with. A turn
+   * whose agent takes longer fails as `agent-failed`; what is checked for longer is refused.
+   * @default 30,000
+   */
   readonly agentTimeoutMs?: number
   /**
    * What a request may choose for the turn that answers it, as a schema: zod, any Standard Schema, or `jsonSchema()` of

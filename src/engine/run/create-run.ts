@@ -60,8 +60,8 @@ export function agentOf(begun: BegunRun): TurnAgent | Promise<TurnAgent> {
 
 /** Resolves the agent of the turn now, for this run alone (AG1). */
 async function resolveAgent(begun: BegunRun): Promise<TurnAgent> {
-  const { agents, place, reason, options, ledger, signal } = begun
-  const choices = await storedChoices(options.choices, ledger.turn)
+  const { agents, place, reason, ledger, signal } = begun
+  const choices = await storedChoices(begun, ledger.turn)
   return agents.resolve({ ...place, choices, reason }, signal)
 }
 

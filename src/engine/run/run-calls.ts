@@ -4,6 +4,7 @@ import type { CallId } from '../../core/ids.ts'
 import type { Json } from '../../core/json.ts'
 import { elapsedMs } from '../clock.ts'
 import { executeTool, type ToolRun } from './execute-tool.ts'
+import { inWrapper } from './in-wrapper.ts'
 import { type Run, scopeOf } from './run-context.ts'
 import { charsOfJson, charsOfOutcome, tooMuchForTurn, usedBy } from './turn-size.ts'
 
@@ -128,9 +129,11 @@ async function runCall(
     maxResultChars: run.options.maxResultChars,
     onProgress,
   }
-  const returned = await run.hooks.inside({ callId }, () =>
-    run.lifecycle.toolRun(call, run.prompt, () => executeTool(work)),
-  )
+  const { inside } = run.hooks
+  const execute = () => run.lifecycle.toolRun(call, run.prompt, () => executeTool(work))
+  const returned = await (inside === undefined
+    ? execute()
+    : inWrapper(run, (begin) => inside({ callId }, begin), execute))
   const outcome = withinTurn(run, room, await withStoredFiles(run, returned))
   ended(outcome)
   // A stopped call gets no event of its own: the end of the turn settles all open calls at once.

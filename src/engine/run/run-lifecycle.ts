@@ -21,6 +21,7 @@ import {
   listenerOf,
 } from '../telemetry/lifecycle-callbacks.ts'
 import type { HostPatience } from './host-patience.ts'
+import { inWrapper } from './in-wrapper.ts'
 import { namesOf } from '../model/model-list.ts'
 import { sortContent, toResultContent, toToolCall } from './step-content.ts'
 import { messagesOf, toSdkUsage, toStepResults } from './step-results.ts'
@@ -190,11 +191,13 @@ function notifyingLifecycle(
       } as LanguageModelCallStartEvent
       await notify('onLanguageModelCallStart', event)
       calledAt = clock.now()
-      return (work) =>
+      return <Result>(work: () => PromiseLike<Result>) =>
         listeners.reduceRight(
           (inner, { inModelCall }) =>
-            inModelCall === undefined ? inner : () => inModelCall(event, inner),
-          work,
+            inModelCall === undefined
+              ? inner
+              : () => inWrapper({ clock, patience }, (begin) => inModelCall(event, begin), inner),
+          async () => work(),
         )()
     },
     async modelEnded(turn) {
@@ -234,8 +237,11 @@ function notifyingLifecycle(
       const event = { callId, messages, toolCall, toolContext } as ToolExecutionStartEvent
       await notify('onToolExecutionStart', event)
       const startedAt = clock.now()
-      const around = listeners.reduceRight<() => PromiseLike<CallOutcome>>(
-        (inner, { inTool }) => (inTool === undefined ? inner : () => inTool(event, inner)),
+      const around = listeners.reduceRight(
+        (inner, { inTool }) =>
+          inTool === undefined
+            ? inner
+            : () => inWrapper({ clock, patience }, (begin) => inTool(event, begin), inner),
         work,
       )
       const outcome = await around()

@@ -163,10 +163,13 @@ export interface RunHooks {
   /** Adds the run's context, signal, turn and prompt to the events that follow. */
   identify(run: Required<Omit<OfTurn<unknown>, keyof TurnPlace>>): void
   stepStarted(step: number, model: AskedModel): (ended: StepEnd) => void
-  inside<Result>(
-    part: { readonly step: number } | { readonly callId: string },
-    work: () => Result,
-  ): Result
+  /** Undefined where the host application has nothing around steps and calls. */
+  readonly inside:
+    | (<Result>(
+        part: { readonly step: number } | { readonly callId: string },
+        work: () => Result,
+      ) => Result)
+    | undefined
   callStarted(call: Call): (outcome: CallOutcome) => void
   modelReplaced(replaced: {
     step: number
@@ -252,7 +255,7 @@ export function createRunHooks(
     identify(run) {
       identity = run
     },
-    inside: (part, work) => (inside === undefined ? work() : inside({ ...place, ...part }, work)),
+    inside: inside && ((part, work) => inside({ ...place, ...part }, work)),
     stepStarted(step, { modelId, provider }) {
       const started = now()
       emit({ type: 'step-started', ...place, step, modelId, provider })

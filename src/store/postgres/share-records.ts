@@ -116,7 +116,7 @@ export function createShareStatements(schema: string) {
       `SELECT nth, CASE WHEN is_more THEN '' ELSE body END AS body, is_more AS "isMore" FROM (
          SELECT nth, body, row_number() OVER w > $3::bigint OR coalesce(sum(octet_length(body))
            OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) >= $4::bigint AS is_more
-         FROM (SELECT nth, body FROM ${texts} WHERE share_id = $1 AND nth < $2::integer
+         FROM (SELECT nth, body FROM ${texts} WHERE share_id = $1 AND nth < $2::bigint
            ORDER BY nth DESC LIMIT $3::bigint + 1) AS found
          WINDOW w AS (ORDER BY nth DESC)) AS measured ORDER BY nth DESC`,
     ),
