@@ -1,9 +1,10 @@
 import { describeWidth, type JsonWidth, mostWidth } from '../core/json-width.ts'
 import type { PausableWork } from '../core/pausable-work.ts'
+import type { OldMessage, Report } from './old-message.ts'
 
 /**
- * The most values that an imported message may have in all, which may be a turn of thousands of calls, and the most different keys that each of its parts or calls may
- * have: those of the arguments and of the result of a call, as a server has stored and exported them, and its own fields.
+ * The most values that an imported message may have in all, which may be a turn of thousands of calls, and the most different
+ * keys that each of its parts or calls may have: those of the arguments and of the result of a call, as a server has stored and exported them, and its own fields.
  */
 export const mostImported: JsonWidth = { values: 1_000_000, keys: 2 * mostWidth.keys + 1_000 }
 
@@ -24,6 +25,31 @@ export function* isWideMessage(message: unknown): PausableWork<boolean> {
     values += yield* countValues(part)
   }
   return values > mostImported.values
+}
+
+/**
+ * The most steps, parts and calls of an imported message: twice the parts that an answer may have here. A view of a turn is made
+ * in one go, and one of a hundred thousand calls would block the event loop for half a second with every page (OP7).
+ */
+export const mostImportedParts = 20_000
+
+const tooManyParts = `It has more than ${mostImportedParts.toLocaleString('en-US')} steps, parts and calls.`
+
+const countParts = (message: OldMessage): number =>
+  message.kind === 'user'
+    ? message.parts.length
+    : message.steps.reduce((sum, { parts }) => sum + 1 + parts.length, 0)
+
+/** Whether a message, made of these pieces, has more; that is reported. */
+export function hasTooManyParts(
+  pieces: readonly OldMessage[],
+  index: number,
+  report: Pick<Report, 'fail'>,
+): boolean {
+  const count = pieces.reduce((sum, piece) => sum + countParts(piece), 0)
+  if (count <= mostImportedParts) return false
+  report.fail(index, tooManyParts)
+  return true
 }
 
 /** Whether one value has more: what is in it is counted together, in lists too. */

@@ -73,9 +73,10 @@ export function* readOldMessages(
   const kept: PlacedMessage[] = []
   for (const placed of thread.messages) {
     yield
+    const { message, index } = placed
     // Lists in it were counted as if they were of calls, one entry after the other, but it is one value of its message.
-    if (!(yield* isWideValue(placed.message.metadata))) kept.push(placed)
-    else report.fail(placed.index, tooManyValues)
+    if (yield* isWideValue(message.metadata)) report.fail(index, tooManyValues)
+    else kept.push(placed)
   }
   return { ...thread, messages: kept }
 }

@@ -7,6 +7,9 @@ import { noCall, type OldThread } from '../import/entity-turns.ts'
 import {
   createIdKeeper,
   createMessageNamer,
+  earliestOf,
+  endOfMessage,
+  endOfUnit,
   type IdKeeper,
   isUser,
   type NamedMessage,
@@ -23,6 +26,7 @@ import {
   type StoredHidden,
   type StoredVersion,
 } from '../import/merge-versions.ts'
+import { hasTooManyParts } from '../import/message-width.ts'
 import { createReport, type OldMessage, type Report } from '../import/old-message.ts'
 import { readOldMessages } from '../import/read-legacy-messages.ts'
 import { isImported, toOldMessage } from '../import/turn-events.ts'
@@ -51,7 +55,7 @@ export interface ThreadWrite {
   /** What is not shown of it (VR1). */
   readonly hidden: readonly PlacedValue[]
   readonly format: LegacyFormat | 'auto'
-  /** The date of messages without one. */
+  /** The date of a first message without one. */
   readonly at: number
   /** Whether a message of a person comes next. */
   readonly isFollowed: boolean
@@ -71,11 +75,14 @@ export async function appendMessages(write: ThreadWrite): Promise<void> {
   await findForeign(write, read.messages, session.foreign)
   await reportMissingFiles(write.store, session.ownerId, read.messages, placedReport, pace)
   const mendAt = (index: number) => (what: string) => placedReport.mend(index, what)
-  const { ids, replyTo, namer } = session
+  const { ids, replyTo, endedAt: after, namer } = session
   const name = mapInSteps(read.messages, (message) => namer.name(message, mendAt(message.index)))
   const named = await runPaced(name, pace)
-  const units = await runPaced(toUnits(named, { at, ids, replyTo, isFollowed, mendAt }), pace)
+  const place = { at, after, ids, replyTo, isFollowed, mendAt }
+  const units = await runPaced(toUnits(named, place), pace)
+  const last = units.at(-1)
   session.replyTo = lastQuestion(named) ?? session.replyTo
+  session.endedAt = last === undefined ? after : endOfUnit(last)
   session.hasWritten = true
   report.count({ messages: units.length })
   for (const { states } of units) report.countCalls(states)
@@ -182,12 +189,14 @@ async function tryMerge(
   let units: readonly Unit[]
   if (tree === null || tree.from === Number.POSITIVE_INFINITY) {
     const question = lastQuestion(messages.filter(isStored)) ?? null
-    const options = { at, ids, isFollowed, mendAt, replyTo: question }
+    const last = messages.findLast(isStored)?.message
+    const after = last === undefined ? undefined : endOfMessage(last)
+    const options = { at, after, ids, isFollowed, mendAt, replyTo: question }
     units = await runPaced(toUnits(plan.written, options), pace)
     const { incarnation } = stored
     await write.writer.add({ threadId, where: write.intake.where, units, incarnation })
   } else {
-    const options = { ...{ at, ids, isFollowed, mendAt }, from: tree.from }
+    const options = { ids, isFollowed, mendAt, at: earliestOf(messages, at), from: tree.from }
     const rewritten = await rewrite(write, stored, versions.root, options)
     if (typeof rewritten === 'string') return rewritten
     units = rewritten
@@ -351,14 +360,18 @@ async function findForeign(
 }
 
 async function readList(write: ThreadWrite, placedReport: Report): Promise<OldThread> {
-  const { messages, format, at, intake, pace } = write
+  const { messages, format, at, intake, session, pace } = write
   const values = messages.map(({ value }) => value)
   const hasPages = messages.some(({ page }) => page !== undefined)
   const pages = hasPages ? messages.map(({ page = 0 }) => page) : undefined
   const isOrdered = intake.fields.isOrdered === true
-  const options = { format, at, isOrdered, ...(pages === undefined ? {} : { pages }) }
+  const from = session.endedAt ?? at
+  const options = { format, at: from, isOrdered, ...(pages === undefined ? {} : { pages }) }
   const read = await runPaced(readOldMessages(values, options, placedReport), pace)
-  return { ...read, messages: keepFeedback(write, read.messages, placedReport) }
+  const kept = read.messages.filter(
+    ({ message, index }) => !hasTooManyParts([message], index, placedReport),
+  )
+  return { ...read, messages: keepFeedback(write, kept, placedReport) }
 }
 
 const keepFeedback = <Read extends { readonly index: number; readonly message: OldMessage }>(

@@ -5,6 +5,7 @@ import type { IdKeeper } from '../import/import-units.ts'
 import type { ReadHidden, StoredHidden } from '../import/merge-versions.ts'
 import type { OldMessage, Report } from '../import/old-message.ts'
 import type { ListOptions } from '../import/read-messages.ts'
+import { hasTooManyParts } from '../import/message-width.ts'
 import { readOldMessages } from '../import/read-legacy-messages.ts'
 import { isImported, toOldMessage } from '../import/turn-events.ts'
 import type { Store } from '../store/store.ts'
@@ -49,7 +50,7 @@ export async function readHiddenValues(
     const { messages } = await runPaced(work, pace)
     const [read, ...others] = messages
     for (const { index } of others) own.fail(index, 'A version is one message.')
-    if (read === undefined) continue
+    if (read === undefined || hasTooManyParts([read.message], at, report)) continue
     found.push({ ...place, hiddenSeq: place.hiddenSeq ?? from, index: at, message: read.message })
   }
   return found

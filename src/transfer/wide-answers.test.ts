@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Json } from '../core/json.ts'
 import { mostWidth } from '../core/json-width.ts'
 import { parseOwnerId, parseThreadId } from '../core/ids.ts'
-import { tooManyValues } from '../import/message-width.ts'
+import { mostImportedParts, tooManyValues } from '../import/message-width.ts'
 import { memory } from '../store/memory/index.ts'
 import type { Store } from '../store/store.ts'
 import { exportThread } from './export-threads.ts'
@@ -153,5 +153,46 @@ describe('a line with a thread', () => {
     const report = await load(memory(), lines)
     expect(report).toMatchObject({ threads: 2, messages: 2 })
     expect(report.failed).toEqual([{ where: 'line 2, messages[1]', why: tooManyValues }])
+  })
+})
+
+describe('an answer of very many parts', () => {
+  const why = 'It has more than 20,000 steps, parts and calls.'
+  const texts = (count: number) =>
+    Array.from({ length: count }, () => ({ type: 'text', text: 'x' }))
+  const calls = (count: number) => Array.from({ length: count }, (_, nth) => toPart(nth, 1))
+  // Each answer has one step, which is counted too.
+  it.each<[what: string, (count: number) => readonly object[]]>([
+    ['texts', texts],
+    ['calls', calls],
+  ])(
+    '[OP7 LE5] is imported up to a number of them, and reported above it: %s',
+    async (_, toParts) => {
+      const most = mostImportedParts - 1
+      const taken = await load(memory(), [toThread({ ...answer, parts: toParts(most) })])
+      expect([taken.messages, taken.failed]).toEqual([2, []])
+      const report = await load(memory(), [
+        toThread(
+          { ...answer, parts: toParts(most + 1) },
+          { id: 'v', role: 'user', content: 'So?' },
+        ),
+      ])
+      expect(report).toMatchObject({ messages: 2, failed: [{ why }] })
+    },
+  )
+
+  it('[OP7 LE5] grows no further by another import', async () => {
+    const store = memory()
+    const rows = (from: number, count: number) => {
+      const ids = Array.from({ length: count }, (_, nth) => `c${from + nth}`)
+      const toolCalls = ids.map((id) => ({ id, name: 'look', args: {}, result: 1 }))
+      const row = { messageId: 'a', entity: 'AI_TOOL', content: '', toolCalls, isComplete: true }
+      return { id: 't', messages: [{ ...row, id: `row-${from}`, creationDate: 1 + from }] }
+    }
+    expect((await load(store, [rows(0, 19_000)])).failed).toEqual([])
+    const report = await load(store, [rows(19_000, 1_500)])
+    expect(report.failed).toMatchObject([{ why }])
+    const turn = await store.findTurn('row-0')
+    expect(turn?.turn.steps.reduce((sum, { parts }) => sum + parts.length, 0)).toBe(19_000)
   })
 })

@@ -1,3 +1,4 @@
+import { appendAll } from '../core/append-all.ts'
 import { type Call, isOpenCall } from '../core/call.ts'
 import type { Json } from '../core/json.ts'
 import {
@@ -117,7 +118,7 @@ function projectTurn(turn: Turn, { lazyHref }: LazyOptions): readonly PlacedRow[
         place: 1 + calls.length + at,
       }))
     if (content === '' && !hasCalls(step)) {
-      rows.push(...joined)
+      appendAll(rows, joined)
       continue
     }
     const textRow: EntityRow = {
@@ -147,7 +148,7 @@ function projectTurn(turn: Turn, { lazyHref }: LazyOptions): readonly PlacedRow[
       }
       rows.push({ row: result, step: index, place: 1 + at })
     }
-    rows.push(...joined)
+    appendAll(rows, joined)
   }
   return rows
 }

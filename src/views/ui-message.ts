@@ -1,3 +1,4 @@
+import { appendAll } from '../core/append-all.ts'
 import type { Json } from '../core/json.ts'
 import { isTurn, type Message, type Turn, type UserPart } from '../core/message.ts'
 import { withDefined } from '../core/with-defined.ts'
@@ -36,7 +37,8 @@ function turnParts(turn: Turn, options: UiOptions): readonly (UiPart | UiNotePar
   for (const [index, step] of turn.steps.entries()) {
     if (note !== null && index === place) parts.push(note)
     const shown = shownPartsOf(step).flatMap((part) => projectUiPart(part, turn, options) ?? [])
-    if (shown.length > 0) parts.push({ type: 'step-start' }, ...shown)
+    if (shown.length > 0) parts.push({ type: 'step-start' })
+    appendAll(parts, shown)
   }
   if (note !== null && place >= turn.steps.length) parts.push(note)
   return parts

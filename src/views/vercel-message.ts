@@ -1,3 +1,4 @@
+import { appendAll } from '../core/append-all.ts'
 import { type Call, isOpenCall } from '../core/call.ts'
 import {
   callsOf,
@@ -127,7 +128,7 @@ function projectTurn(turn: Turn, { lazyHref }: LazyOptions): VercelMessage | nul
   const parts: VercelPart[] = []
   const annotations: VercelAnnotation[] = []
   for (const step of turn.steps) {
-    parts.push(...step.parts.flatMap(projectExtraPart))
+    appendAll(parts, step.parts.flatMap(projectExtraPart))
     // An answer is one text part, where its last piece was: pieces of several steps are joined there.
     const text = isAnswerStep(step) ? (textByStep.get(step) ?? '') : stepTextOf(step)
     if (text !== '' && isBrokenAttempt(step)) {
@@ -135,7 +136,7 @@ function projectTurn(turn: Turn, { lazyHref }: LazyOptions): VercelMessage | nul
     }
     if (text !== '') parts.push({ type: 'text', text })
     addCalls(step, turn, lazyHref, parts, annotations)
-    annotations.push(...annotateSteering(step, parts.length))
+    appendAll(annotations, annotateSteering(step, parts.length))
   }
   if (parts.length === 0) return null
   return {

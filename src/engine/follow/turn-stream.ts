@@ -70,8 +70,15 @@ export async function* streamTurn(
   const lazyHref = basePath === undefined ? undefined : createLazyHref(threadId, basePath)
   const vocabulary = JSON.stringify([sdk, basePath])
   let cursor = createUiChunkCursor(withDefined({}, { sdk, sent, lazyHref }))
-  const begun = stored ?? (await gate(() => readStored(feed.store, threadId, turnId)))
-  const { incarnation } = begun
+  const begin = ({ turn, incarnation }: StoredTurn) => ({
+    ...{ turn, incarnation },
+    first: nextChunks(cursor, turn),
+  })
+  // With its chunks: of a turn of thousands of calls they take as long as the read.
+  const { incarnation, first, ...begun } =
+    stored === undefined
+      ? await gate(async () => begin(await readStored(feed.store, threadId, turnId)))
+      : begin(stored)
   let { turn } = begun
   // A result that was left out stays left out: the turn folded by this process contains it, and would send it after
   // all.
@@ -80,7 +87,7 @@ export async function* streamTurn(
     cursor = next.cursor
     return { turn, chunks: next.chunks }
   }
-  yield move(nextChunks(cursor, turn))
+  yield move(first)
   if (turn.progress.status !== 'running') return
   // Of this thread only: one that was created again under its id has no end of this turn, for which the client would
   // wait for ever.

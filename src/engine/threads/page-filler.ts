@@ -1,3 +1,4 @@
+import { appendAll } from '../../core/append-all.ts'
 import { comparePlaces, type Place } from '../../protocol/page-query.ts'
 
 /** Items that must be on one page together, such as a call and its results. */
@@ -48,7 +49,7 @@ export function createPageFiller<Item>(fill: PageFill): PageFiller<Item> {
         hasMore = true
         return false
       }
-      items.push(...slice.items)
+      appendAll(items, slice.items)
       count += counts === 'slices' ? 1 : slice.items.length
       last = slice.place
       return true

@@ -1,3 +1,4 @@
+import { appendAll } from '../../core/append-all.ts'
 import type { FileRecord } from '../../core/file.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import { type CallId, parseThreadId } from '../../core/ids.ts'
@@ -171,7 +172,7 @@ async function readPage<Format extends PageFormat>(
   const results: PageItems[Format][] = []
   for (const { body } of page.texts) {
     const message = JSON.parse(withSharedFiles(body, id, basePath)) as Message
-    results.push(...projectMessage(message, format ?? ('ui' as Format), options))
+    appendAll(results, projectMessage(message, format ?? ('ui' as Format), options))
     await pace()
   }
   const last = page.texts.at(-1)?.nth

@@ -40,13 +40,16 @@ export function toolCallRoutes(context: ServerContext): readonly Route[] {
         const include = oneOf(url, 'include', ['all'])
         inFlight.admit(ownerId)
         const id = parseMessageId(params['id'])
-        const found = await reads.gateOf(ownerId)(() => store.findTurn(id, 'bounded'))
-        if (found === null || found.ownerId !== ownerId) throw notFound('message')
-        const { turn, threadId } = found
-        const lazyHref = (call: Call) => toCallAddress(threadId, call.id, basePath)
-        const list = projectToolCalls(turn, threadId, withDefined({ lazyHref }, { include }))
-        // With the thread and the seq of the list: from there on it can be followed.
-        return toJsonResponse(context, ownerId, { ...list, threadId, seq: turn.lastSeq })
+        const list = await reads.gateOf(ownerId)(async () => {
+          const found = await store.findTurn(id, 'bounded')
+          if (found === null || found.ownerId !== ownerId) throw notFound('message')
+          const { turn, threadId } = found
+          const lazyHref = (call: Call) => toCallAddress(threadId, call.id, basePath)
+          const calls = projectToolCalls(turn, threadId, withDefined({ lazyHref }, { include }))
+          // With the thread and the seq of the list: from there on it can be followed.
+          return { ...calls, threadId, seq: turn.lastSeq }
+        })
+        return toJsonResponse(context, ownerId, list)
       },
     },
     {

@@ -76,9 +76,12 @@ export const shareRules: readonly StoreRule[] = [
         await share(shares, idOf('a'), texts)
         await share(shares, idOf('b'), textsOf(2))
         const newest = texts.toReversed()
-        assert.deepEqual(await shares.readTexts(page(idOf('a'), { limit: 7 })), {
-          ...{ texts: newest, hasMore: false },
-        })
+        // A place may come from a cursor that a person made up.
+        for (const before of [null, 2 ** 31, Number.MAX_SAFE_INTEGER]) {
+          assert.deepEqual(await shares.readTexts(page(idOf('a'), { limit: 7, before })), {
+            ...{ texts: newest, hasMore: false },
+          })
+        }
         for (const limit of [1, 2, 3, 6, 200]) {
           const found: SharedText[] = []
           for (let before: number | null = null; ;) {
