@@ -48,10 +48,19 @@ export function checkOptions<Options extends object>(
       throw badOption(
         value === undefined
           ? `${where} needs the option "${name}": ${rule.range}.`
-          : `${where}: the option "${name}" must be ${rule.range}, not ${describeValue(value)}.`,
+          : `${where}: the option "${name}" must be ${rule.range}, not ${describeWrong(name, value, rule)}.`,
       )
     }
   }
+}
+
+/** "A list" says nothing where a list is expected: the entry that is wrong is named. */
+function describeWrong(name: string, value: unknown, { range, fits }: OptionRule): string {
+  if (!Array.isArray(value) || !/\blist\b/.test(range)) return describeValue(value)
+  if (value.length === 0) return 'an empty list'
+  const index = value.findIndex((entry) => !fits([entry]))
+  if (index < 0) return 'a list'
+  return `a list in which ${name}[${index}] is ${describeValue(value[index])}`
 }
 
 export const badOption = (message: string): HoldfastError =>

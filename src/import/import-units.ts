@@ -60,8 +60,10 @@ export function createMessageNamer(ids: IdKeeper): MessageNamer {
 }
 
 export interface UnitOptions {
-  /** The date of messages without one. */
+  /** The date of a message without one that nothing stands before. */
   readonly at: number
+  /** When what stands before them was over: the date of messages without one. */
+  readonly after?: number | undefined
   readonly ids: IdKeeper
   /** The last message of a person before these. */
   readonly replyTo: MessageId | null
@@ -73,24 +75,28 @@ export interface UnitOptions {
 /** The events that store these messages, in order. */
 export function* toUnits(
   messages: readonly NamedMessage[],
-  { at, ids, replyTo, isFollowed, mendAt }: UnitOptions,
+  { at, after, ids, replyTo, isFollowed, mendAt }: UnitOptions,
 ): PausableWork<readonly Unit[]> {
   const lastUser = isFollowed
     ? messages.length
     : messages.findLastIndex(({ message }) => isUser(message))
   let question = replyTo
+  let before = after ?? earliestOf(messages, at)
   const units: Unit[] = []
   for (const [place, { id, index, message }] of messages.entries()) {
-    const date = message.at ?? at
+    const date = message.at ?? before
+    before = date
     if (message.kind === 'turn') {
-      const unit = toTurnUnit(message, id, {
+      const work = toTurnUnit(message, id, {
         at: date,
         ids,
         replyTo: question,
         isFollowed: place < lastUser,
         mend: mendAt(index),
       })
-      units.push(yield* unit)
+      const unit = yield* work
+      units.push(unit)
+      before = endOfUnit(unit)
     } else {
       const { role, parts, metadata } = message
       const added = { type: 'message-added', messageId: id, role, parts, at: date } as const
@@ -100,6 +106,30 @@ export function* toUnits(
     yield
   }
   return units
+}
+
+/** The date of a first message that has none: what follows it is not older. */
+export const earliestOf = (messages: readonly { readonly message: OldMessage }[], at: number) =>
+  Math.min(at, messages.find(({ message }) => message.at !== undefined)?.message.at ?? at)
+
+/** When a message was sent, or a turn was over. What people thought of it came later. */
+export const endOfUnit = ({ events }: Pick<Unit, 'events'>): number =>
+  (events.findLast(({ type }) => type === 'turn-ended') ?? events[0] ?? { at: 0 }).at
+
+/** The same of a message that is stored. */
+export function endOfMessage(message: OldMessage): number | undefined {
+  const dates = [message.at]
+  for (const step of message.kind === 'turn' ? message.steps : []) {
+    dates.push(step.at)
+    for (const part of step.parts) {
+      if (part.type === 'call') dates.push(part.createdAt, part.startedAt, part.endedAt)
+      else if (part.type === 'steering') dates.push(part.at)
+    }
+  }
+  return dates.reduce(
+    (last, date) => (last === undefined || (date ?? last) > last ? date : last),
+    undefined,
+  )
 }
 
 function* toTurnUnit(

@@ -44,7 +44,7 @@ import { withDefined } from '../core/with-defined.ts'
 
 export interface ListOptions {
   readonly format: LegacyFormat | 'auto'
-  /** The date of messages without one. */
+  /** The date of what happened in a first message without one. */
   readonly at: number
   /** The list is known to be oldest first, whatever its dates are. */
   readonly isOrdered?: boolean
@@ -91,8 +91,10 @@ export function* readMessages(
     return joining === placed.length
   }
   let rows: ListedValue[] = []
+  /** The last date so far. */
+  let before = at
   const readRows = function* (): PausableWork<void> {
-    const read = yield* readEntityRows(rows, at, placed.length === 0, report)
+    const read = yield* readEntityRows(rows, before, placed.length === 0, report)
     if (read.messages.length > 0) open = undefined
     for (const message of read.messages) placed.push(message)
     for (const orphan of read.orphans) orphans.push(orphan)
@@ -107,6 +109,7 @@ export function* readMessages(
       continue
     }
     yield* readRows()
+    before = (isJsonObject(value) ? dateOf(value) : undefined) ?? before
     const mend = (what: string) => report.mend(index, what)
     if (isJsonObject(value) && roleOf(value) === 'tool') {
       for (const answer of readToolMessage(value, mend)) {
@@ -138,7 +141,7 @@ export function* readMessages(
       }
       continue
     }
-    const message = yield* readMessage(value, format, at, mend)
+    const message = yield* readMessage(value, format, before, mend)
     const last = placed.at(-1)
     if (typeof message === 'string') report.fail(index, message)
     else if (continuesTurn && message.kind === 'turn' && last?.message.kind === 'turn') {
@@ -225,6 +228,7 @@ const isRow = (value: Json): boolean => isJsonObject(value) && hasEntity(value)
 function* readMessage(
   value: Json,
   format: Exclude<LegacyFormat, 'entities'> | 'auto',
+  /** Its date, or that of what stands before it. */
   at: number,
   mend: ReportMend,
 ): PausableWork<OldMessage | string> {
@@ -236,9 +240,8 @@ function* readMessage(
     return `Its role ${JSON.stringify((textOf(value, 'role') ?? '').slice(0, 80))} is not known.`
   }
   const own = format === 'auto' ? detectFormat(value) : format
-  const date = dateOf(value) ?? at
-  const turn = yield* readTurnMessage(value, own, date, mend)
-  return yield* addCallsBeside(turn, value, own, date, mend)
+  const turn = yield* readTurnMessage(value, own, at, mend)
+  return yield* addCallsBeside(turn, value, own, at, mend)
 }
 
 function readTurnMessage(

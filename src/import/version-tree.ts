@@ -1,7 +1,7 @@
 import type { NewEvent } from '../core/event.ts'
 import type { MessageId, Seq } from '../core/ids.ts'
 import type { MessageVersion } from '../core/versions.ts'
-import { isUser, type NamedMessage, type Unit } from './import-units.ts'
+import { endOfMessage, endOfUnit, isUser, type NamedMessage, type Unit } from './import-units.ts'
 import type { PausableWork } from '../core/pausable-work.ts'
 
 /** A message of a thread with versions, shown or not, as it is to be. */
@@ -95,6 +95,8 @@ export interface UnitPlace {
   readonly replyTo: MessageId | null
   /** A message of a person follows it. */
   readonly isFollowed: boolean
+  /** When what stands before it was over. Only of a message without a date. */
+  readonly after: number | undefined
 }
 
 export interface WrittenTree {
@@ -136,6 +138,14 @@ export function* writeTree(
     node === undefined ? 0 : toVersion(node).seq
   /** What is shown at this point of the writing. */
   const path: VersionNode[] = []
+  /** When it was over, of each that was written without a date. */
+  const ends = new Map<VersionNode, number>()
+  const endBefore = (): number | undefined => {
+    const before = path.at(-1)
+    return before === undefined
+      ? undefined
+      : (ends.get(before) ?? endOfMessage(before.item.message))
+  }
   const questions: (MessageId | null)[] = []
   const push = (node: VersionNode) => {
     path.push(node)
@@ -162,7 +172,11 @@ export function* writeTree(
   ): PausableWork<void> {
     if (path.length > depth) hideFrom(depth)
     const isFollowed = followed.has(node)
-    const unit = yield* toUnit(node.item, { replyTo: questions.at(-1) ?? null, isFollowed })
+    const isDated = node.item.message.at !== undefined
+    const after = isDated ? undefined : endBefore()
+    const place = { replyTo: questions.at(-1) ?? null, isFollowed, after }
+    const unit = yield* toUnit(node.item, place)
+    if (!isDated) ends.set(node, endOfUnit(unit))
     const earlier = siblings.slice(0, siblings.indexOf(node)).filter(isVersionOf(node))
     put(node, seq)
     add(earlier.length === 0 ? unit.events : asVersion(unit.events, earlier.map(toVersion)))

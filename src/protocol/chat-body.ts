@@ -1,4 +1,4 @@
-import { badRequestFault } from '../core/holdfast-error.ts'
+import { badRequestFault, HoldfastError } from '../core/holdfast-error.ts'
 import {
   type CallId,
   isMessageId,
@@ -74,9 +74,10 @@ export interface ChatOutput {
 /** Parses the body that the default transports of AI SDK 5, 6 and 7 send. */
 export function parseChatBody(body: unknown): ChatRequest {
   if (!isJsonObject(body)) throw badRequestFault('The body is a JSON object.')
-  const threadId = parseThreadId(body.id)
-  const messageId = body.messageId == null ? undefined : parseMessageId(body.messageId)
-  const last = lastMessage(body)
+  const threadId = parseField('id', body.id, parseThreadId, 'thread')
+  const messageId =
+    body.messageId == null ? undefined : parseField('messageId', body.messageId, parseMessageId)
+  const { last, path } = lastMessage(body)
   const { choices } = body
   const whenBusy = parseWhenBusy(body.whenBusy)
   if (body.trigger === 'regenerate-message') {
@@ -89,10 +90,10 @@ export function parseChatBody(body: unknown): ChatRequest {
   }
   if (last === undefined)
     throw badRequestFault('The body needs "messages" with the message to answer, or "message".')
-  if (last.role === 'assistant') return toAnswers(threadId, last)
+  if (last.role === 'assistant') return toAnswers(threadId, last, path)
   if (last.role !== 'user') throw badRequestFault('The last message is a user message.')
   const message = withDefined(
-    { id: parseMessageId(last.id), parts: parseUserParts(last) },
+    { id: parseMessage(last, path), parts: parseUserParts(last) },
     { metadata: withoutVersions(last.metadata) },
   )
   return withDefined({ kind: 'send', threadId, message } as const, {
@@ -121,14 +122,40 @@ function parseWhenBusy(value: unknown): WhenBusy | undefined {
   return mode
 }
 
-function lastMessage(body: JsonObject): JsonObject | undefined {
+/** `path`: where in the body it is, for errors. */
+function lastMessage(body: JsonObject) {
   const { message, messages } = body
   if (messages !== undefined && !Array.isArray(messages))
     throw badRequestFault('"messages" is a list.')
-  const last: unknown = message ?? (Array.isArray(messages) ? messages.at(-1) : undefined)
+  const list: readonly unknown[] = Array.isArray(messages) ? messages : []
+  const last = message ?? list.at(-1)
   if (last !== undefined && !isJsonObject(last))
     throw badRequestFault('A message is a JSON object.')
-  return last
+  return { last, path: message == null ? `messages[${list.length - 1}]` : 'message' }
+}
+
+const parseMessage = ({ id }: JsonObject, path: string): MessageId =>
+  parseField(`${path}.id`, id, parseMessageId, 'message')
+
+/** The error names the field: a body has several ids. `made`: what a client makes up the id of. */
+function parseField<Id>(
+  field: string,
+  value: unknown,
+  parse: (value: unknown) => Id,
+  made?: 'thread' | 'message',
+): Id {
+  if (made !== undefined && (value === undefined || value === null)) {
+    throw new HoldfastError(
+      'bad-id',
+      `The body needs "${field}", the ${made}’s id. Use \`crypto.randomUUID()\` for a new ${made}.`,
+    )
+  }
+  try {
+    return parse(value)
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error
+    throw new HoldfastError(error.code, `"${field}": ${error.message}`)
+  }
 }
 
 /** A person's parts: texts and files; a message without either is refused. */
@@ -154,8 +181,11 @@ export function parseUserParts(message: JsonObject): readonly UserPart[] {
   return read
 }
 
-/** Answers are in the parts of the assistant's message that the client sends back. */
-export function parseAnswers(message: JsonObject): {
+/** Answers are in the parts of the assistant's message that the client sends back. `path`: where it is, for errors. */
+export function parseAnswers(
+  message: JsonObject,
+  path = 'message',
+): {
   readonly decisions: readonly ChatDecision[]
   readonly outputs: readonly ChatOutput[]
   readonly parts: readonly Json[]
@@ -163,9 +193,9 @@ export function parseAnswers(message: JsonObject): {
   const decisions: ChatDecision[] = []
   const outputs: ChatOutput[] = []
   const parts = Array.isArray(message.parts) ? (message.parts as readonly Json[]) : []
-  for (const part of parts) {
+  for (const [index, part] of parts.entries()) {
     if (!isJsonObject(part) || typeof part.toolCallId !== 'string') continue
-    const callId = parseCallId(part.toolCallId)
+    const callId = parseField(`${path}.parts[${index}].toolCallId`, part.toolCallId, parseCallId)
     const { approval } = part
     if (part.state === 'approval-responded' && isJsonObject(approval)) {
       const decision = approval.approved === true ? 'accept' : 'reject'
@@ -180,9 +210,9 @@ export function parseAnswers(message: JsonObject): {
   return { decisions, outputs, parts }
 }
 
-function toAnswers(threadId: ThreadId, message: JsonObject): ChatRequest {
-  const answers = parseAnswers(message)
-  const messageId = parseMessageId(message.id)
+function toAnswers(threadId: ThreadId, message: JsonObject, path: string): ChatRequest {
+  const answers = parseAnswers(message, path)
+  const messageId = parseMessage(message, path)
   if (answers.decisions.length === 0 && answers.outputs.length === 0) {
     throw badRequestFault('The last message is the assistant’s and has no new decision or result.')
   }

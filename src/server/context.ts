@@ -176,7 +176,7 @@ export async function checkMadeUpId(
   if ((await holdfast.threads.get(id, { ownerId })) !== null) return
   throw new HoldfastError(
     'bad-id',
-    `An id that you make up for a thread has at least ${leastMadeUp} characters, so that nobody can take a name that another would use. Leave it out and one is made for you.`,
+    `An id that you make up for a thread has at least ${leastMadeUp} characters, so that nobody can take a name that another would use. Use \`crypto.randomUUID()\`, or call \`POST /api/threads\` without an id, which makes one.`,
   )
 }
 

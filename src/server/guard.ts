@@ -55,7 +55,11 @@ export async function identify(request: Request, options: HandlerOptions): Promi
   const caller = await authenticate(request)
   // A function in plain JavaScript may return undefined.
   if (caller === null || caller === undefined) {
-    throw new ApiError(401, 'not-authenticated', 'Say who you are.')
+    throw new ApiError(
+      401,
+      'not-authenticated',
+      'Not signed in: `authenticate` found no user in this request.',
+    )
   }
   try {
     return parseOwnerId(caller.id)

@@ -22,7 +22,7 @@ export const handlerRules: OptionTable<HandlerOptions> = {
   authenticate: callback('none: only this machine is answered'),
   localOnly: flag('false'),
   allowedOrigins: {
-    range: 'a list of origins such as "https://app.example"',
+    range: 'a list of origins such as "https://app.example", without wildcards',
     fits: (value) => Array.isArray(value) && value.every((origin) => toOrigin(origin) !== null),
     default: 'none but its own',
   },

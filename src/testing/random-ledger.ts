@@ -1,3 +1,11 @@
+import {
+  badOption,
+  checkOptions,
+  describeValue,
+  oneOfWords,
+  type OptionTable,
+  wholeNumber,
+} from '../core/check-options.ts'
 import { needsPerson, type Superseding } from '../core/call.ts'
 import type { NewEvent } from '../core/event.ts'
 import type { MessageId } from '../core/ids.ts'
@@ -24,11 +32,21 @@ export interface RandomLedgerOptions {
   readonly shape?: 'any' | 'crashed'
 }
 
+const ledgerRules: OptionTable<RandomLedgerOptions> = {
+  turns: wholeNumber(0, 100_000, '1 to 4, by the seed'),
+  maxCalls: wholeNumber(0, 100_000, '4'),
+  shape: oneOfWords(['any', 'crashed'], '"any"'),
+}
+
 /**
  * The events of a random legal thread, the same for the same seed: test data for a store or a view of your
  * own. A step begins only when every call before it has ended and no longer waits for a person (CL3).
  */
 export function randomLedger(seed: number, options: RandomLedgerOptions = {}): readonly NewEvent[] {
+  if (!Number.isFinite(seed)) {
+    throw badOption(`randomLedger takes a seed, which is a number, not ${describeValue(seed)}.`)
+  }
+  checkOptions('randomLedger', options, ledgerRules)
   const random = createRandom(seed)
   const writer = createLedgerWriter(random, String(seed))
   const turns = options.turns ?? 1 + random.int(4)

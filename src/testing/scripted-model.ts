@@ -1,7 +1,17 @@
 import type { LanguageModel } from 'ai'
+import {
+  badOption,
+  callback,
+  checkOptions,
+  describeValue,
+  having,
+  type OptionTable,
+  text,
+} from '../core/check-options.ts'
 import { systemClock, wait } from '../engine/clock.ts'
 import type { Clock } from '../engine/clock.ts'
 import type { Json } from '../core/json.ts'
+import { checkScript } from './check-script.ts'
 
 /** One part of what a scripted model does in a step. Without a `finish`, a step ends as `tool-calls` or `stop`. */
 export type ScriptPart =
@@ -64,9 +74,16 @@ const usage = {
   outputTokens: { total: 5, text: 5, reasoning: undefined },
 }
 
+const modelRules: OptionTable<ScriptedModelOptions> = {
+  clock: having('a clock with now, after and soon', ['now', 'after', 'soon'], 'the system’s'),
+  modelId: text('"scripted"'),
+  onCall: callback('none'),
+}
+
 /**
  * A model without a network: what it streams is a function of the number of its calls and of the prompt. It only
- * streams; `doGenerate` rejects.
+ * streams; `doGenerate` rejects. A part that is none fails the turn as `bad-option`, before anything of its step is
+ * streamed.
  * @example
  * const model = scriptedModel(({ index }) =>
  *   index === 0 ? [{ call: 'get_weather', input: { city: 'Paris' } }] : [{ text: 'Sunny.' }],
@@ -76,6 +93,14 @@ export function scriptedModel(
   script: (call: ScriptedCall) => readonly ScriptPart[],
   options: ScriptedModelOptions = {},
 ): LanguageModel {
+  const given: unknown = script
+  if (typeof given !== 'function') {
+    const what = describeValue(given)
+    throw badOption(
+      `scriptedModel takes a function that returns the parts of a step, such as () => [{ text: 'Hello.' }], not ${what}.`,
+    )
+  }
+  checkOptions('scriptedModel', options, modelRules)
   const clock = options.clock ?? systemClock
   let calls = 0
   const model: Model = {
@@ -87,8 +112,9 @@ export function scriptedModel(
     async doStream({ prompt, abortSignal }) {
       const call = { index: calls++, prompt: prompt as readonly PromptMessage[] }
       options.onCall?.(call)
-      const parts = play(script(call), call.index, clock, abortSignal)
-      return { stream: toStream(parts, abortSignal) }
+      const step = script(call)
+      checkScript(step, call.index)
+      return { stream: toStream(play(step, call.index, clock, abortSignal), abortSignal) }
     },
   }
   return model

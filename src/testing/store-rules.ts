@@ -1,3 +1,5 @@
+import { callback, having, type OptionTable } from '../core/check-options.ts'
+import { withCheckedFixtures } from './check-fixture.ts'
 import { appendRules } from './store-rules/append-rules.ts'
 import { byteRules } from './store-rules/byte-rules.ts'
 import { callRules } from './store-rules/call-rules.ts'
@@ -18,11 +20,19 @@ import { shareRules } from './store-rules/share-rules.ts'
 import { stopRules } from './store-rules/stop-rules.ts'
 import { runRules } from './store-rules/run-rules.ts'
 import { snapshotRules } from './store-rules/snapshot-rules.ts'
-import type { StoreRule } from './store-rules/store-rule.ts'
+import type { StoreFixture, StoreRule } from './store-rules/store-rule.ts'
 import { threadRules } from './store-rules/thread-rules.ts'
 import { valueRules } from './store-rules/value-rules.ts'
 import { versionRules } from './store-rules/version-rules.ts'
 import { watchRules } from './store-rules/watch-rules.ts'
+
+const clock = having('a clock with now and advance, or null', ['now', 'advance'])
+
+const fixtureRules: OptionTable<StoreFixture> = {
+  open: { ...callback(), range: 'a function that opens an empty store' },
+  reopen: { ...callback(), range: 'a function that closes a store and opens the same data again' },
+  clock: { ...clock, fits: (value) => value === null || clock.fits(value) },
+}
 
 /**
  * What every store must do, as data: each rule is a claim and a check that throws. Any test runner can run them.
@@ -30,29 +40,32 @@ import { watchRules } from './store-rules/watch-rules.ts'
  * @example
  * for (const { id, claim, check } of storeRules) test(`[${id}] ${claim}`, () => check({ open, reopen, clock: null }))
  */
-export const storeRules: readonly StoreRule[] = [
-  ...threadRules,
-  ...appendRules,
-  ...valueRules,
-  ...lifecycleRules,
-  ...callRules,
-  ...decisionRules,
-  ...leaseRules,
-  ...runRules,
-  ...stopRules,
-  ...queueRules,
-  ...snapshotRules,
-  ...pageRules,
-  ...retireRules,
-  ...versionRules,
-  ...rewriteRules,
-  ...lazyRules,
-  ...byteRules,
-  ...changeRules,
-  ...historyRules,
-  ...watchRules,
-  ...fileRules,
-  ...keepRules,
-  ...feedbackRules,
-  ...shareRules,
-]
+export const storeRules: readonly StoreRule[] = withCheckedFixtures<StoreFixture, StoreRule>(
+  [
+    ...threadRules,
+    ...appendRules,
+    ...valueRules,
+    ...lifecycleRules,
+    ...callRules,
+    ...decisionRules,
+    ...leaseRules,
+    ...runRules,
+    ...stopRules,
+    ...queueRules,
+    ...snapshotRules,
+    ...pageRules,
+    ...retireRules,
+    ...versionRules,
+    ...rewriteRules,
+    ...lazyRules,
+    ...byteRules,
+    ...changeRules,
+    ...historyRules,
+    ...watchRules,
+    ...fileRules,
+    ...keepRules,
+    ...feedbackRules,
+    ...shareRules,
+  ],
+  () => ({ where: 'The check of a store rule', table: fixtureRules }),
+)

@@ -30,6 +30,8 @@ export interface ThreadSession {
   /** Ids of turns that the source has, and that belong to turns of another thread. */
   readonly foreign: Set<string>
   replyTo: MessageId | null
+  /** When the last message that was written was over. */
+  endedAt: number | undefined
   hasWritten: boolean
 }
 
@@ -57,7 +59,8 @@ export async function openSession(
   const foreign = new Set<string>()
   const ids = createIdKeeper(id, (kind, wish) => kind === 'message' && foreign.has(wish))
   const namer = createMessageNamer(ids)
-  const session = { id, ownerId, isNew, ids, namer, foreign, replyTo: null, hasWritten: false }
+  const begun = { replyTo: null, endedAt: undefined, hasWritten: false }
+  const session = { id, ownerId, isNew, ids, namer, foreign, ...begun }
   const { id: stated } = intake.fields
   if (stated === undefined || id === stated) return session
   // The report must not say that the id is in use: it would reveal what other owners have (HT2).

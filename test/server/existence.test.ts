@@ -189,13 +189,29 @@ describe('an id that a client makes up', () => {
           error: {
             code: 'bad-id',
             message:
-              'An id that you make up for a thread has at least 16 characters, so that nobody can take a name that another would use. Leave it out and one is made for you.',
+              'An id that you make up for a thread has at least 16 characters, so that nobody can take a name that another would use. Use `crypto.randomUUID()`, or call `POST /api/threads` without an id, which makes one.',
           },
         })
       }
       expect((await sendRequest('bob', 'GET', '/api/threads')).text).not.toContain(`"${id}"`)
     },
   )
+
+  it('[HT2 HT3] can be left out of a new thread, and not of a message: the error names the field', async () => {
+    const { sendRequest } = await startWithThread('main')
+    expect(await sendRequest('bob', 'POST', '/api/threads', {})).toMatchObject({ status: 201 })
+    const refused = await sendRequest('bob', 'POST', '/api/chat', {
+      messages: [{ id: 'm', role: 'user', content: 'hello' }],
+    })
+    expect(refused).toEqual(badId)
+    expect(JSON.parse(refused.text)).toEqual({
+      error: {
+        code: 'bad-id',
+        message:
+          'The body needs "id", the thread’s id. Use `crypto.randomUUID()` for a new thread.',
+      },
+    })
+  })
 
   it('[HT2] is free from 16 characters on, and so is a short one that exists and is one’s own', async () => {
     const { sendRequest } = await startWithThread('main')

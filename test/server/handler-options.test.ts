@@ -80,6 +80,16 @@ describe('the options of a handler', () => {
   )
 
   it.each([
+    [['*'], 'not a list in which allowedOrigins[0] is "*".'],
+    [['https://app.example', 7], 'not a list in which allowedOrigins[1] is 7.'],
+    ['https://app.example', 'not "https://app.example".'],
+  ])('[CF1] names the entry of allowedOrigins that is none: %j', async (allowedOrigins, end) => {
+    expect(await faultOf(() => createHandler(holdfast, { allowedOrigins } as object))).toBe(
+      `bad-option: createHandler: the option "allowedOrigins" must be a list of origins such as "https://app.example", without wildcards, ${end}`,
+    )
+  })
+
+  it.each([
     ['https://App.Example/', 'https://app.example'],
     ['https://app.example:443', 'https://app.example'],
     ['capacitor://localhost', 'capacitor://localhost'],
@@ -101,7 +111,14 @@ describe('the options of a handler', () => {
       expect(String(logged[0])).toContain('`authenticate`')
     }
     const nobody = createHandler(holdfast, { authenticate: () => undefined as never })
-    expect((await nobody(new Request('http://chat.example/api/threads'))).status).toBe(401)
+    const refused = await nobody(new Request('http://chat.example/api/threads'))
+    expect(refused.status).toBe(401)
+    expect(await refused.json()).toEqual({
+      error: {
+        code: 'not-authenticated',
+        message: 'Not signed in: `authenticate` found no user in this request.',
+      },
+    })
   })
 
   it('[CF1] are in the guide, each with its default and its range', () => {

@@ -53,7 +53,8 @@ export interface Agent<Context = Unchecked>
   /**
    * The model that answers. Of a list, the next one is tried where one cannot be reached, refuses or breaks off (AG5):
    * silently before any output, and otherwise as a new attempt of the step. The model that answered is used for the
-   * rest of the run.
+   * rest of the run. A name (`'openai/gpt-5'`) is resolved by the AI SDK: without a provider registry it is Vercel's AI
+   * Gateway, which needs `AI_GATEWAY_API_KEY`.
    */
   readonly model: LanguageModel | readonly LanguageModel[]
   /**

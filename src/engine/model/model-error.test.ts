@@ -78,14 +78,57 @@ describe('toModelFault', () => {
     expect(toModelFault(error)).toMatchObject({ code, isRetryable })
   })
 
-  it('adds the text of the provider, truncated and without keys', () => {
-    const { message } = toModelFault(refused(404, 'No model llama-9'))
-    expect(message).toBe('The model failed. (No model llama-9)')
-    expect(toModelFault(new Error('x'.repeat(10_000))).message.length).toBeLessThan(400)
-    const key = 'Incorrect API key provided: sk-se***et.'
-    expect(toModelFault(refused(401, key)).message).toBe(
-      'The model’s provider rejected the API key.',
+  it('adds the text of the provider, truncated and on one line', () => {
+    const { message, sentence } = toModelFault(
+      refused(404, 'No model\n\u001b[1mllama-9\u001b[0m\n'),
     )
+    expect(message).toBe('The model failed. (No model llama-9)')
+    expect(sentence).toBe('The model failed.')
+    expect(toModelFault(new Error('x'.repeat(10_000))).message.length).toBeLessThan(400)
+  })
+
+  it.each([
+    ['Incorrect API key provided: sk-se***et. Get one.', 'Incorrect API key provided: … Get one.'],
+    ['Invalid API Key: bad-key-1234', 'Invalid API Key: …'],
+    ['Your api key: ****1234 is invalid', 'Your api key: … is invalid'],
+    ['No such key sk-proj-abc_DEF', 'No such key …'],
+    [
+      'Received API Key = gsk_12345abc, Key Hash (Token) =88dc28',
+      'Received API Key = …, Key Hash (Token) =…',
+    ],
+    ['The header was "Bearer abc.def"', 'The header was "Bearer …"'],
+    ['It got 88dc28d0f030c55ed4ab.', 'It got ….'],
+    [
+      'No access to claude-sonnet-4-20250514. Set AI_GATEWAY_API_KEY, or see https://example.test/api-keys',
+      'No access to claude-sonnet-4-20250514. Set AI_GATEWAY_API_KEY, or see https://example.test/api-keys',
+    ],
+    [
+      'Create an API key: https://example.test/d?to=%2F%5Bteam%5D%2F%7E%2Fai%2Fapi-keys',
+      'Create an API key: https://example.test/d?to=%2F%5Bteam%5D%2F%7E%2Fai%2Fapi-keys',
+    ],
+  ])('says why a key was refused, and no part of the key: %s', (text, detail) => {
+    const sentence = 'The model’s provider rejected the API key.'
+    expect(toModelFault(refused(401, text))).toEqual({
+      code: 'not-authorised',
+      message: `${sentence} (${detail})`,
+      sentence,
+      isRetryable: false,
+    })
+  })
+
+  it('says why an answer could not be read, without the answer', () => {
+    const secret = 'what the model wrote'
+    const faults = [
+      new JSONParseError({ text: secret, cause: new SyntaxError('Unexpected end of input') }),
+      new TypeValidationError({ value: { secret }, cause: new Error('"id" is missing') }),
+      new InvalidResponseDataError({ data: { secret }, message: "Expected 'id' to be a string." }),
+    ].map((error) => toModelFault(error).message)
+    const sentence = 'The model’s answer could not be read.'
+    expect(faults).toEqual([
+      `${sentence} (Unexpected end of input)`,
+      `${sentence} ("id" is missing)`,
+      `${sentence} (Expected 'id' to be a string.)`,
+    ])
   })
 
   it.each([

@@ -9,6 +9,7 @@ import {
 import { assertNever } from '../../core/assert-never.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { TurnError } from '../../core/message.ts'
+import { WordedError } from '../worded-error.ts'
 import { messageOf } from './translate-part.ts'
 
 type ModelErrorCode =
@@ -57,8 +58,8 @@ const ourFaults: ReadonlySet<number> = new Set([400, 405, 411, 415, 422])
 /** Classifies a failure, and describes it for the person who waits for an answer. */
 export function toModelFault(error: unknown, now?: number): ModelFault {
   const code = codeOf(error)
-  const { message: sentence, isRetryable, isDetailed } = describe(code)
-  const detail = isDetailed ? shorten(messageOf(error)) : ''
+  const { message: sentence, isRetryable } = describe(code)
+  const detail = detailOf(code, error)
   const message = detail === '' ? sentence : `${sentence} (${detail})`
   const fault = { code, message, sentence, isRetryable }
   const retryAfterMs = isRetryable ? retryAfterOf(error, now) : undefined
@@ -68,16 +69,10 @@ export function toModelFault(error: unknown, now?: number): ModelFault {
 interface Description {
   readonly message: string
   readonly isRetryable: boolean
-  /** Whether the provider's own text is added. */
-  readonly isDetailed: boolean
 }
 
 function describe(code: ModelErrorCode): Description {
-  const about = (message: string, isRetryable: boolean, isDetailed = true): Description => ({
-    message,
-    isRetryable,
-    isDetailed,
-  })
+  const about = (message: string, isRetryable: boolean): Description => ({ message, isRetryable })
   switch (code) {
     case 'rate-limited':
       return about('The model is receiving too many requests right now.', true)
@@ -86,8 +81,7 @@ function describe(code: ModelErrorCode): Description {
     case 'context-overflow':
       return about('The conversation is too long for this model.', false)
     case 'not-authorised':
-      // Providers repeat parts of the key, and it does not belong to the person who chats.
-      return about('The model’s provider rejected the API key.', false, false)
+      return about('The model’s provider rejected the API key.', false)
     case 'network':
       return about('The model could not be reached.', true)
     case 'provider-down':
@@ -97,8 +91,7 @@ function describe(code: ModelErrorCode): Description {
     case 'stream-cut':
       return about('The connection to the model ended before the answer was complete.', true)
     case 'bad-response':
-      // The text of a parser is about bytes, and contains fragments of the answer.
-      return about('The model’s answer could not be read.', false, false)
+      return about('The model’s answer could not be read.', false)
     case 'model-error':
       return about('The model failed.', false)
     default:
@@ -186,7 +179,45 @@ function isNetwork(error: unknown): boolean {
   return false
 }
 
+/**
+ * The provider's or the SDK's own text, for the log: without it nobody learns that a key was never set. A host's
+ * `errorText` may show it to clients, hence what is left out.
+ */
+function detailOf(code: ModelErrorCode, error: unknown): string {
+  if (error instanceof WordedError) return shorten(messageOf(error))
+  // A parser's error repeats the answer; its cause says only what is wrong with it.
+  const { cause } = (code === 'bad-response' ? error : {}) as { readonly cause?: unknown }
+  const text = messageOf(cause) || messageOf(error)
+  return shorten(toOneLine(code === 'not-authorised' ? withoutKeys(text) : text))
+}
+
+/** Providers repeat parts of the key that they refuse, and some repeat all of it. */
+const keys: readonly (readonly [RegExp, string])[] = [
+  // What follows "key:", "token =", "API key provided:" on the same line, unless it is an address.
+  [
+    /\b((?:key|token|secret)\)?(?: \w+)?[ \t]*[:=][ \t]*|bearer[ \t]+)(?!https?:)[^\s"'`,;)\]}]+/gi,
+    '$1…',
+  ],
+  // What has a prefix that keys have, or is masked in part.
+  [/\b(?:sk|pk|rk|gsk|xai|hf|vck|AIza)[-_][^\s"'`,;)\]}]+/g, '…'],
+  [/[^\s"'`,;()[\]{}]*\*{2,}[^\s"'`,;)\]}]*/g, '…'],
+  // What looks random: a model's name has no run of letters and digits that is this long.
+  [/(?<![a-z\d])(?=[a-z]*\d)(?=\d*[a-z])[a-z\d]{20,}/gi, '…'],
+]
+
+const withoutKeys = (text: string): string =>
+  keys.reduce((rest, [key, mark]) => rest.replace(key, mark), text.slice(0, longestRead))
+
+/** The patterns above look back over a whole word, which may be as long as the text. */
+const longestRead = 2_000
 const longestDetail = 300
+
+// oxlint-disable-next-line no-control-regex -- a colour of a terminal begins with ESC
+const colours = /\u001B\[[\d;]*m/g
+
+/** One line of a log: the SDK colours some of its texts and breaks them into paragraphs. */
+const toOneLine = (text: string): string =>
+  text.replaceAll(colours, '').replaceAll(/\s+/g, ' ').trim()
 
 const shorten = (detail: string): string =>
   detail.length <= longestDetail ? detail : `${detail.slice(0, longestDetail).toWellFormed()}…`

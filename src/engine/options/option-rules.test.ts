@@ -195,3 +195,19 @@ describe('tools', () => {
     expect(named({ echo }, { policies: { constructor: {} } })).toContain('"constructor"')
   })
 })
+
+it.each<readonly [options: object, end: string]>([
+  [{ model: [] }, 'or a list of them, not an empty list.'],
+  [{ model: ['a/b', 7] }, 'or a list of them, not a list in which model[1] is 7.'],
+  [
+    { activeTools: ['echo', null] },
+    'must be a list of names of tools, not a list in which activeTools[1] is null.',
+  ],
+  [
+    { stopSequences: [{}] },
+    'must be a list of strings, not a list in which stopSequences[0] is an object.',
+  ],
+  [{ maxSteps: [1] }, 'must be a whole number from 1 to 10,000, not a list.'],
+])('[CF1] an error about a list names the entry that is wrong: %j', (change, end) => {
+  expect(create({ tools: { echo }, ...change })).toContain(end)
+})

@@ -91,7 +91,7 @@ describe('the arguments of record', () => {
     await holdfast.close()
   })
 
-  it.each([undefined, null, 'text', ['a'], () => {}, Promise.resolve(), new Response('x')])(
+  it.each([undefined, null, 'text', ['a'], Promise.resolve(), new Response('x')])(
     '[CF1] [CL12] a source that is none is refused: %s',
     async (source) => {
       const { holdfast, store } = open()

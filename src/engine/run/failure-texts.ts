@@ -120,9 +120,11 @@ export function createFailureTexts(
       const errorId = `${shortId(place.turnId)}.${step}`
       if (error instanceof HoldfastError) {
         const { code, message: sentence, cause } = error
-        // Clients read the message; the cause, such as an internal address, is for the log only (HT6).
-        if (cause !== undefined) {
-          const message = `${sentence} (${errorTextOfThrown(cause)})`
+        // Clients read the message; the cause, such as an internal address, is for the log only (HT6). A wrong option is
+        // the host's mistake, and its log is where a host looks.
+        if (cause !== undefined || code === 'bad-option') {
+          const reason = cause === undefined ? '' : ` (${errorTextOfThrown(cause)})`
+          const message = `${sentence}${reason}`
           onFailed({ source: 'model', ...place, code, errorId, message, sentence }, error)
         }
         return { code, message: sentence }

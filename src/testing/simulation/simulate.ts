@@ -1,3 +1,4 @@
+import { callback, checkOptions, type OptionTable } from '../../core/check-options.ts'
 import { foldThread } from '../../core/fold-thread.ts'
 import { createHoldfast, type Holdfast } from '../../engine/create-holdfast.ts'
 import type { HoldfastOptions } from '../../engine/options/options.ts'
@@ -66,8 +67,16 @@ export interface SimulationReport {
  * @example
  * const { violations, trace } = await simulate({ seed: 1, openStore: (options) => memory(options) })
  */
-export function simulate(options: SimulationOptions): Promise<SimulationReport> {
+export async function simulate(options: SimulationOptions): Promise<SimulationReport> {
+  checkOptions('simulate', options, simulationRules, { store: 'openStore' })
   return withExactMoments(() => run(options))
+}
+
+const simulationRules: OptionTable<SimulationOptions> = {
+  seed: { range: 'a number', fits: Number.isFinite },
+  openStore: callback(),
+  create: callback('createHoldfast'),
+  fold: callback('foldThread'),
 }
 
 async function run(options: SimulationOptions): Promise<SimulationReport> {
