@@ -27,7 +27,7 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
     db: { type: 'string' },
   })
   refusePositionals('check', positionals, 'Pass the database with --db.')
-  const store = await openStore({ db: values.db, env, file: 'existing' })
+  const store = await openStore({ db: values.db, env, need: 'existing' })
   const progress = createProgress(terminal)
   let canMend = false
   try {

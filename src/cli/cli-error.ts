@@ -1,4 +1,5 @@
 import { HoldfastError, type ErrorCode } from '../core/holdfast-error.ts'
+import { oneLine } from './format-text.ts'
 
 /** The command cannot be done. The message tells what is wrong and what to do about it. */
 export class CliError extends Error {
@@ -15,12 +16,26 @@ const advice: Partial<Readonly<Record<ErrorCode, string>>> = {
   'store-failed': 'Run `holdfast check` to see what is left.',
 }
 
+/** Faults with many reasons, of which only the database or the network knows which it is. */
+const hasReason: ReadonlySet<ErrorCode> = new Set(['store-unreachable', 'store-failed'])
+
+/** The words of the first cause, on one line; no driver has a password in them, and of an address it is taken out. */
+function reasonOf(cause: unknown): string {
+  // SQLite says in its own words what we have said in ours.
+  if (!(cause instanceof Error) || ('code' in cause && cause.code === 'ERR_SQLITE_ERROR')) return ''
+  if (cause.cause instanceof Error) return reasonOf(cause.cause)
+  // A name with several addresses, each of which has failed.
+  if (cause instanceof AggregateError) return [...new Set(cause.errors.map(reasonOf))].join('; ')
+  return oneLine(cause.message).replace(/(\w:\/\/)\S*@/g, '$1…@')
+}
+
 /** One sentence about what happened, one about what to do. A bug shows its stack instead. */
 export function explain(error: unknown): string {
   if (error instanceof CliError) return error.message
   if (error instanceof HoldfastError) {
-    const what = advice[error.code]
-    return what === undefined ? error.message : `${error.message} ${what}`
+    const cause = hasReason.has(error.code) ? reasonOf(error.cause) : ''
+    const why = cause === '' ? undefined : `The cause: ${cause.replace(/\.$/, '')}.`
+    return [error.message, why, advice[error.code]].filter((part) => part !== undefined).join(' ')
   }
   const { code, path, message, stack } = error as NodeJS.ErrnoException
   switch (code) {

@@ -32,7 +32,7 @@ async function run({ args, env, streams }: CommandContext): Promise<ExitCode> {
     throw new CliError('Name one thread, or pass --all: `holdfast export THREAD`.')
   }
   const format = parseChoice('--format', values.format, exportFormats) ?? 'ui'
-  const store = await openStore({ db: values.db, env, file: 'existing' })
+  const store = await openStore({ db: values.db, env, need: 'existing' })
   try {
     const query = withDefined({ format }, { threadId: thread, ownerId: values.owner })
     await pipeline(exportQuery(store, query), streams.stdout, { end: false })

@@ -72,7 +72,7 @@ async function run({ args, env, terminal, streams }: CommandContext): Promise<Ex
   const report =
     values['dry-run'] === true
       ? await tryImport({ db: values.db, env }, importInto)
-      : await using(await openStore({ db: values.db, env, file: 'any' }), importInto)
+      : await using(await openStore({ db: values.db, env, need: 'any' }), importInto)
   progress.done()
   for (const line of summarize(report)) terminal.print(line)
   return (report.unlisted?.failed ?? 0) > 0 ? 1 : 0

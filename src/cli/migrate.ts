@@ -25,7 +25,7 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
   })
   refusePositionals('migrate', positionals, 'Pass the database with --db.')
   const partitions = parseNumber('--partitions', values.partitions, 1, 1_024)
-  const store = await openStore({ db: values.db, env, file: 'any' })
+  const store = await openStore({ db: values.db, env, need: 'any' })
   try {
     if (store.migrate === undefined) {
       if (partitions !== undefined) throw new CliError('--partitions is for PostgreSQL.')

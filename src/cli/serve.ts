@@ -3,6 +3,7 @@ import { systemClock, wait } from '../engine/clock.ts'
 import { createHoldfast } from '../engine/create-holdfast.ts'
 import { combineHooks } from '../engine/telemetry/combine-hooks.ts'
 import { createHandler, type Handler } from '../server/create-handler.ts'
+import { describeListenFault } from '../server/listen-fault.ts'
 import type { ListenOptions } from '../server/listen-options.ts'
 import { listen, type Listening } from '../server/node-listener.ts'
 import { pageSafetyHeaders, withSafetyHeaders } from '../server/safety-headers.ts'
@@ -23,7 +24,7 @@ export const serveCommand: Command = {
   --port     (or PORT) 0 selects a free port
   --host     (or HOST) reachable from other machines only with HOLDFAST_TOKEN, or a config with authenticate
   --db       the database (or HOLDFAST_DB; without either: holdfast.db)
-  --config   a file whose default export has model, tools, policies, instructions, authentication
+  --config   a file whose default export has model, instructions, tools, policies, authenticate and others
   --open     opens the URL in a browser
   --log      ${logKinds.join('|')}: one line per request and per turn; default text on a terminal, else json
   --grace    seconds that running turns have to finish when the server is stopped (10)
@@ -72,7 +73,7 @@ async function run({ args, env, terminal }: CommandContext): Promise<ExitCode> {
   if (silent !== undefined) terminal.note(`${terminal.paint('yellow', 'holdfast:')} ${silent}`)
 
   const log = createServeLog(logKind, terminal)
-  const store = await openStore({ db: values.db, env, file: 'any' })
+  const store = await openStore({ db: values.db, env, need: 'any' })
   // Ready means that the database responds: an unreachable one is reported now, not to every client.
   await store.findAbandonedRuns(1).catch(async (error: unknown) => {
     await store.close()
@@ -133,21 +134,12 @@ const withPages =
   }
 
 async function start(handler: Handler, options: ListenOptions): Promise<Listening> {
-  const { port, host } = options
   try {
     return await listen(handler, options)
   } catch (error) {
-    switch ((error as NodeJS.ErrnoException).code) {
-      case 'EADDRINUSE':
-        throw new CliError(`Port ${port} is in use. Choose another with --port, or 0 for any.`)
-      case 'EACCES':
-        throw new CliError(`Port ${port} may not be used. Choose one above 1023 with --port.`)
-      case 'EADDRNOTAVAIL':
-      case 'ENOTFOUND':
-        throw new CliError(`This machine has no address ${host}. Choose another with --host.`)
-      default:
-        throw error
-    }
+    const { cause } = error as Error
+    const told = describeListenFault(cause, options, { port: '--port', host: '--host' })
+    throw told === undefined ? error : new CliError(told, { cause })
   }
 }
 

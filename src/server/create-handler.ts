@@ -1,11 +1,13 @@
 import type { Holdfast } from '../engine/create-holdfast.ts'
 import { toReadableThrown } from '../core/error-text.ts'
 import { answer } from './answer.ts'
+import { checkHoldfast } from './check-arguments.ts'
 import { basePathOf, createServerContext } from './context.ts'
 import { withoutBasePath } from '../protocol/base-path.ts'
 import { identify, nobody } from './guard.ts'
 import type { HandlerOptions } from './handler-options.ts'
 import { logToStandardError } from './log-error.ts'
+import { onlyWebRequests } from './only-web-requests.ts'
 import { checkHandlerOptions } from './option-rules.ts'
 import { matchRoute, type Route } from './router.ts'
 import { aboutRoutes } from './routes/about.ts'
@@ -27,9 +29,11 @@ export type Handler = (request: Request) => Promise<Response>
 
 /**
  * The whole HTTP API as one web-standard function, for any server that calls such functions. Handles every failure
- * itself; never rejects. Without `authenticate` it has to be served with `listen`: see there.
+ * itself; never rejects a `Request`. Without `authenticate` it has to be served with `listen`: see there. For Node's own
+ * server and for Express it is wrapped by `toNodeHandler`.
  */
 export function createHandler(holdfast: Holdfast, given: HandlerOptions = {}): Handler {
+  checkHoldfast('createHandler', holdfast)
   const options = checkHandlerOptions(given)
   const context = createServerContext(holdfast, options)
   const routes: readonly Route[] = [
@@ -48,7 +52,7 @@ export function createHandler(holdfast: Holdfast, given: HandlerOptions = {}): H
     ...recoverRoutes(context, options),
   ]
 
-  return (request) =>
+  return onlyWebRequests((request) =>
     answer(request, options, async (answering) => {
       const { url } = answering
       const basePath = basePathOf(request, url, options)
@@ -67,7 +71,8 @@ export function createHandler(holdfast: Holdfast, given: HandlerOptions = {}): H
         // Also after a refusal: a run may have begun, and nothing else keeps the process alive for it.
         if (holdfast.running().length > 0) keepProcess(options, holdfast)
       }
-    })
+    }),
+  )
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { checkOptions } from '../core/check-options.ts'
+import { checkHandler, checkNodeResponse } from './check-arguments.ts'
 import type { Handler } from './create-handler.ts'
 import type { NodeListenerOptions } from './listen-options.ts'
 import { logToStandardError } from './log-error.ts'
@@ -46,9 +47,11 @@ export type NodeHandler = (
  * app.use('/chat/v1', toNodeHandler(createHandler(holdfast, { authenticate })))
  */
 export function toNodeHandler(handler: Handler, options: NodeListenerOptions = {}): NodeHandler {
+  checkHandler('toNodeHandler', handler, 'toNodeHandler(createHandler(holdfast))')
   checkOptions('toNodeHandler', options, nodeListenerRules)
   const { stallMs = 30_000, onError = logToStandardError } = options
   return (request, response) => {
+    checkNodeResponse('toNodeHandler', response)
     const { body } = request
     const incoming = 'raw' in request ? request.raw : request
     const outgoing = 'raw' in response ? response.raw : response

@@ -6,8 +6,10 @@ import { type ByteStream, byteStreamOf } from '../engine/follow/byte-stream.ts'
 import { TurnStreamBroken } from '../engine/follow/turn-stream.ts'
 import { ApiError } from '../protocol/api-error.ts'
 import { toBasePath } from '../protocol/base-path.ts'
+import { checkHandler, checkNodeResponse } from './check-arguments.ts'
 import type { Handler } from './create-handler.ts'
 import { toErrorResponse } from './http-error.ts'
+import { describeListenFault } from './listen-fault.ts'
 import type { ListenOptions, NodeListenerOptions } from './listen-options.ts'
 import { logToStandardError } from './log-error.ts'
 import { listenRules, nodeListenerRules } from './option-rules.ts'
@@ -26,8 +28,12 @@ export interface Listening {
   close(): Promise<void>
 }
 
-/** Serves a web-standard handler on Node's own HTTP server. */
+/**
+ * Serves a web-standard handler on Node's own HTTP server. Where the port or the address cannot be used, it rejects with an
+ * error that has Node's `code` (`EADDRINUSE`) and says what to do.
+ */
 export async function listen(handler: Handler, options: ListenOptions): Promise<Listening> {
+  checkHandler('listen', handler, 'listen(createHandler(holdfast), options)')
   checkOptions('listen', options, listenRules)
   const { port, host, ...serving } = options
   const streams = new Set<ServerResponse>()
@@ -57,6 +63,12 @@ export async function listen(handler: Handler, options: ListenOptions): Promise<
       server.off('error', reject)
       resolve()
     })
+  }).catch((cause: unknown) => {
+    const told = describeListenFault(cause, options, { port: '`port`', host: '`host`' })
+    if (told === undefined) throw cause
+    // Programs look for Node's codes, to try another port.
+    const { code } = cause as NodeJS.ErrnoException
+    throw Object.assign(new Error(told, { cause }), { code })
   })
   const address = server.address() as AddressInfo
   const name = host.includes(':') ? `[${host}]` : host
@@ -83,10 +95,13 @@ export function toNodeListener(
   handler: Handler,
   options: NodeListenerOptions = {},
 ): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
+  checkHandler('toNodeListener', handler, 'toNodeListener(createHandler(holdfast))')
   checkOptions('toNodeListener', options, nodeListenerRules)
   const { stallMs = 30_000, onError = logToStandardError } = options
-  return (incoming, outgoing) =>
+  return (incoming, outgoing) => {
+    checkNodeResponse('toNodeListener', outgoing)
     void serve(handler, { incoming, passed: incoming, body: undefined }, outgoing, stallMs, onError)
+  }
 }
 
 /** The requests of one connection that wait for their responses, or arrive at once: nearly every client sends one at a time. */

@@ -13,9 +13,11 @@ import {
   toBackendError,
   toBackendHeaders,
 } from './backend-request.ts'
+import { checkHoldfast } from './check-arguments.ts'
 import { checkChatText } from './check-text.ts'
 import { answer } from './answer.ts'
 import { mostEventChars } from './check-event.ts'
+import { onlyWebRequests } from './only-web-requests.ts'
 import { type ForwardedHistory, toBackendBody } from './backend-body.ts'
 import { type TurnReply, withReply } from './chat-response.ts'
 import {
@@ -89,6 +91,7 @@ const patienceMs = 10_000
  * ordinary routes, beside it.
  */
 export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOptions): Handler {
+  checkHoldfast('createRecordingProxy', holdfast)
   const { target, forwardHeaders, history, fetch: customFetch, ...others } = given
   const own = { target, forwardHeaders, history, fetch: customFetch }
   checkOptions('createRecordingProxy', own, proxyRules)
@@ -96,7 +99,7 @@ export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOp
   const context = createServerContext(holdfast, options)
   const fetchBackend = customFetch ?? fetch
   const forward = forwardHeaders ?? defaultForwardHeaders
-  return (request) =>
+  return onlyWebRequests((request) =>
     answer(request, options, async (answering) => {
       const { url } = answering
       answering.route = 'recording-proxy'
@@ -153,7 +156,8 @@ export function createRecordingProxy(holdfast: Holdfast, given: RecordingProxyOp
             throw notFound('thread')
         }
       }).finally(bodyMeter.release)
-    })
+    }),
+  )
 }
 
 type Sending = Extract<ChatRequest, { readonly kind: 'send' | 'answers' }>

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
+import { holdfastRules } from '../../src/engine/options/option-rules.ts'
+import { handlerRules } from '../../src/server/option-rules.ts'
 import { runHoldfast, temporaryFolder } from './run-holdfast.ts'
 
 describe('holdfast', () => {
@@ -24,6 +26,15 @@ describe('holdfast', () => {
     expect(out).toContain(`holdfast ${name}`)
     expect(out).toContain('--db')
     expect(out).toContain('Exit code')
+  })
+
+  it('serve --help names the options of a config file as they are', async () => {
+    const { out } = await runHoldfast(['serve', '--help'])
+    const [, listed = ''] = /--config +a file whose default export has ([^\n]*)/.exec(out) ?? []
+    const names = listed.split(/, | and /)
+    expect(names).toContain('authenticate')
+    const known = [...Object.keys(holdfastRules), ...Object.keys(handlerRules), 'others']
+    expect(names.filter((name) => !known.includes(name))).toEqual([])
   })
 
   it('export ends without a word when whoever reads it has enough', async () => {

@@ -57,7 +57,7 @@ describe('holdfast serve, at its start', () => {
     ])
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toBe(
-      'holdfast: PostgreSQL cannot be reached at its URL. Check the address in --db or HOLDFAST_DB, and that the server runs.\n',
+      'holdfast: PostgreSQL cannot be reached at its URL. The cause: connect ECONNREFUSED 127.0.0.1:1. Check the address in --db or HOLDFAST_DB, and that the server runs.\n',
     )
   })
 

@@ -81,6 +81,33 @@ describe('a place that cannot be written to', () => {
     })
   })
 
+  // In /proc nobody can create a file, and root may write there all the same; anybody else is told that he may not.
+  it.skipIf(process.platform !== 'linux' || !isRoot)(
+    '[OP9] a place where no file can be created is named, with the remedy',
+    async () => {
+      const input = '[{"role": "user", "content": "Hello"}]'
+      const place = '/proc/holdfast.db'
+      for (const args of [['serve', '--port', '0'], ['import', '-'], ['migrate']]) {
+        expect(await runHoldfast([...args, '--db', place], { input })).toEqual({
+          code: 2,
+          out: '',
+          err: `holdfast: The database ${place} cannot be opened or created. Choose another with --db.\n`,
+        })
+      }
+    },
+  )
+
+  it('[OP9] a dry run on what is no database says so in one sentence', async () => {
+    const text = 'This is a text, and no database. '.repeat(9)
+    const folder = temporaryFolder({ 'chat.db': text, 'rows.json': '[]' })
+    const args = ['import', 'rows.json', '--dry-run', '--db', 'chat.db']
+    expect(await runHoldfast(args, { folder })).toEqual({
+      code: 2,
+      out: '',
+      err: 'holdfast: The file is not a SQLite database. Choose another with --db.\n',
+    })
+  })
+
   it('[OP9] the library says the same', () => {
     const folder = temporaryFolder()
     mkdirSync(join(folder, 'chat.db'))

@@ -296,7 +296,7 @@ describe('a server that cannot be used', () => {
       fault = error
     }
     expect(fault).toBeInstanceOf(HoldfastError)
-    expect(fault).toMatchObject({ code: 'store-unreachable' })
+    expect(fault).toMatchObject({ code: 'bad-option' })
     expect(inspect(fault, { depth: 10, showHidden: true })).not.toContain(password)
   })
 })

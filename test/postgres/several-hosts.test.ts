@@ -78,7 +78,7 @@ describe('an address', () => {
   ])('[LG3c] that is none is refused without being shown: %s', (url) => {
     expect(() => postgres(url)).toThrow(
       expect.objectContaining({
-        code: 'store-unreachable',
+        code: 'bad-option',
         message: expect.not.stringContaining('Sesame') as string,
       }) as Error,
     )

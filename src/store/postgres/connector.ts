@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { badOption } from '../../core/check-options.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import { type PostgresConnection, openConnection, type ServerRole } from './connection.ts'
 import { toConnectFault } from './postgres-error.ts'
@@ -98,10 +99,14 @@ export interface HostList {
  * No error contains any part of a URL: it may hold a password.
  */
 export function parseHostList(url: string): HostList {
-  const found = /^(postgres(?:ql)?:\/\/)([^/?#]*)([^?#]*)(?:\?([^#]*))?/.exec(url)
-  if (found === null) throw badAddress()
-  const [, scheme = '', authority = '', path = '', query = ''] = found
+  const found = /^(postgres(?:ql)?:\/\/)([^/?#]*)([^?#]*)(?:\?([^#]*))?/i.exec(url)
+  if (found === null) throw notPostgres(url)
+  const [all, scheme = '', authority = '', path = '', query = ''] = found
   const parameters = new URLSearchParams(query)
+  // The rest of a password that has one of these characters: what stands before it would be taken for the host, and errors
+  // of the network show a host.
+  const isCut = path.includes('@') || [...parameters.keys()].some((name) => name.includes('@'))
+  if (isCut || all.length < url.length) throw unreadable()
   const attrs = parseSessionAttrs(parameters.get('target_session_attrs'))
   const at = authority.lastIndexOf('@')
   const [user, hosts] = [authority.slice(0, at + 1), authority.slice(at + 1)]
@@ -112,9 +117,9 @@ export function parseHostList(url: string): HostList {
   parameters.delete('target_session_attrs')
   const urls = isPlain
     ? [attrs === 'any' ? url : join(scheme + authority + path, parameters)]
-    : (isInQuery ? named : hosts).split(',').map((host, index, all) => {
+    : (isInQuery ? named : hosts).split(',').map((host, index, every) => {
         const port = ports.length > 1 ? ports[index] : ports[0]
-        if (host === '' || (ports.length > 1 && ports.length !== all.length)) throw badAddress()
+        if (host === '' || (ports.length > 1 && ports.length !== every.length)) throw badHosts()
         const own = new URLSearchParams(parameters)
         own.delete('host')
         own.delete('port')
@@ -132,23 +137,40 @@ const join = (address: string, parameters: URLSearchParams): string =>
 function parseSessionAttrs(word: string | null): SessionAttrs {
   const known = sessionAttrs.find((each) => each === (word ?? 'any'))
   if (known !== undefined) return known
-  throw new HoldfastError(
-    'store-unreachable',
-    `target_session_attrs is one of ${sessionAttrs.join(', ')}.`,
-  )
+  throw badOption(`target_session_attrs is one of ${sessionAttrs.join(', ')}.`)
 }
 
 /** The driver parses the URL only when it connects, and its error shows all of it, including the password. */
 function assertAddress(url: string): void {
   try {
     void new pg.Client({ connectionString: url })
-  } catch {
-    throw badAddress()
+  } catch (error) {
+    // A certificate or a key, which the driver reads at once.
+    const { syscall, path } = error as NodeJS.ErrnoException
+    if (syscall === undefined || path === undefined) throw unreadable()
+    throw badOption(`The address names the file ${path}, which cannot be read.`)
   }
 }
 
-const badAddress = () =>
-  new HoldfastError('store-unreachable', 'The address is not a valid postgres:// URL.')
+const unreadable = () =>
+  badOption(
+    'The address cannot be read as a URL. Percent-encode special characters of the user name and the password: "@" is %40, "/" is %2F, "#" is %23, "?" is %3F, "%" is %25.',
+  )
+
+const badHosts = () =>
+  badOption(
+    'The address has a server without a name, or not one port for each: postgres://a:5432,b:5433/database.',
+  )
+
+/** Names at most the scheme. */
+function notPostgres(url: string): HoldfastError {
+  const must = 'The address must begin with postgres://'
+  if (url.trim() === '') return badOption(`${must}, and is empty.`)
+  const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url) ?? []
+  if (scheme !== undefined) return badOption(`${must}, not with ${scheme}://.`)
+  const isFile = /^file:|^[^:=@]*\.(?:db|sqlite3?)$/i.test(url)
+  return badOption(isFile ? `${must}. For a file: sqlite(file), from holdfast/sqlite.` : `${must}.`)
+}
 
 /** Whether a server is suitable. `isLastResort`: no standby was found, and one was only preferred. */
 function suits(attrs: SessionAttrs, role: ServerRole, isLastResort: boolean): boolean {

@@ -25,6 +25,19 @@ export async function findMigrated(
   return isUsable(found, newestOf(allMigrations)) ? unchanged(found) : null
 }
 
+/** `absent`: the schema has no tables of Holdfast, or does not exist. `older`: they have to be migrated. */
+export type MigrationState = 'absent' | 'older' | 'current'
+
+/** Only reads. Throws if the tables are too new for this version. */
+export async function readMigrationState(
+  query: MigrationQuery,
+  name: string,
+): Promise<MigrationState> {
+  const applied = await readApplied(query, name)
+  if (applied.length === 0) return 'absent'
+  return isUsable(applied, newestOf(allMigrations)) ? 'current' : 'older'
+}
+
 /** Migrates a schema inside the caller's transaction. Two processes that do it at the same time wait for each other here. */
 export async function migrate(
   query: MigrationQuery,

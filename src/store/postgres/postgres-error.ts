@@ -103,13 +103,19 @@ function toGrantFault(words: string): Fault {
 /** The same for an error while connecting: nothing was sent, so nothing can have been stored. */
 export function toConnectFault(error: unknown): unknown {
   const fault = toStoreFault(error)
-  if (!(fault instanceof HoldfastError)) return fault
+  if (!(fault instanceof HoldfastError) && !isOfNetwork(error)) return fault
   // An answer that has no name here (a database that takes no connections, 55000) is temporary too: otherwise runs would
   // be given up, and their calls become unknown, though nobody died (LG3a).
-  if (!fault.isInDoubt && fault.code !== 'store-failed') return fault
+  if (fault instanceof HoldfastError && !fault.isInDoubt && fault.code !== 'store-failed') {
+    return fault
+  }
   const [code, message] = unreachable
   return new HoldfastError(code, message, { cause: error, isTemporary: true })
 }
+
+/** Of TLS, for example a certificate that is not accepted: these have codes of Node, of OpenSSL and of X.509. */
+const isOfNetwork = (error: unknown): boolean =>
+  error instanceof Error && /^(?!ERR_(?!SSL|TLS))/.test(readSqlState(error) ?? 'ERR_')
 
 /** The host of a URL may be a path to a socket, and then fails with the errors of files. */
 const isConnecting = (error: Error): boolean =>

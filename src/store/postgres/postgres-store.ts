@@ -5,6 +5,7 @@ import {
   describeValue,
   milliseconds,
   type OptionTable,
+  unknownName,
   wholeNumber,
 } from '../../core/check-options.ts'
 import { changedThreads } from '../commit-group.ts'
@@ -119,7 +120,8 @@ export function postgres(
   options: PostgresStoreOptions = {},
 ): PostgresStore {
   const from = parseSource(source)
-  checkOptions('postgres', options, postgresRules, { max: 'poolSize', connections: 'poolSize' })
+  if (typeof options === 'object' && options !== null) refuseParts(Object.keys(options))
+  checkOptions('postgres', options, postgresRules, otherNames)
   if ('pool' in from && options.poolSize !== undefined) {
     throw badOption('postgres: the option "poolSize" is for an address; a pool has its own.')
   }
@@ -233,12 +235,73 @@ export function postgres(
 /** No error contains the URL: it may hold a password. */
 function parseSource(source: unknown): PostgresSource {
   if (typeof source === 'string') return { url: source }
-  const { url, pool } = (source ?? {}) as { readonly url?: unknown; readonly pool?: unknown }
-  if (typeof url === 'string' && pool === undefined) return { url }
-  if (url === undefined && hasConnect(pool)) return { pool }
+  if (hasConnect(source)) throw badOption('postgres takes a pool as { pool }, not the pool itself.')
+  if (source instanceof URL) throw badOption('postgres takes an address as a string: url.href.')
+  if (typeof source !== 'object' || source === null || Array.isArray(source)) {
+    throw badOption(
+      `postgres takes a postgres:// address, { url } or { pool }, not ${describeValue(source)}.`,
+    )
+  }
+  const { url, pool, ...others } = source as Readonly<Record<string, unknown>>
+  refuseOthers(pool === undefined ? 'url' : 'pool', Object.keys(others))
+  if (url !== undefined && pool !== undefined) {
+    throw badOption('postgres takes { url } or { pool }, not both.')
+  }
+  if (typeof url === 'string') return { url }
+  if (hasConnect(pool)) return { pool }
   throw badOption(
-    `postgres takes a postgres:// address, { url } or { pool } with a pool of pg, not ${describeValue(source)}.`,
+    url !== undefined
+      ? `postgres: the option "url" must be a postgres:// address, not ${describeValue(url)}.`
+      : pool !== undefined
+        ? `postgres: the option "pool" must be a pool of pg, or one with its \`connect\`, not ${describeValue(pool)}.`
+        : 'postgres needs the option "url": a postgres:// address; or "pool": a pool of pg.',
   )
+}
+
+/** Options in the first argument, beside the source: they would have no effect. */
+function refuseOthers(source: 'url' | 'pool', names: readonly string[]): void {
+  refuseParts(names)
+  const known = Object.keys(postgresRules)
+  const unknown = names.find((name) => !known.includes(name))
+  if (unknown !== undefined) {
+    throw badOption(unknownName('postgres', unknown, ['url', 'pool', ...known], otherNames))
+  }
+  const [first, ...more] = names
+  if (first === undefined) return
+  const quoted = names.map((name) => `"${name}"`)
+  const listed =
+    more.length === 0
+      ? `option ${quoted[0]} belongs in`
+      : `options ${quoted.slice(0, -1).join(', ')} and ${quoted.at(-1)} belong in`
+  throw badOption(
+    `postgres: the ${listed} the second argument: postgres({ ${source} }, { ${names.join(', ')} }).`,
+  )
+}
+
+/** Settings of the driver that are parts of a URL. */
+function refuseParts(names: readonly string[]): void {
+  const name = names.find((each) => Object.hasOwn(partsOfAddress, each))
+  if (name === undefined) return
+  throw badOption(`postgres has no option "${name}". ${partsOfAddress[name]}`)
+}
+
+const wholeAddress =
+  'It is part of the address: { url: "postgres://user:password@host:5432/database" }.'
+
+const partsOfAddress: Readonly<Record<string, string>> = {
+  ssl: 'TLS is set in the address: "postgres://…/database?sslmode=verify-full".',
+  host: wholeAddress,
+  port: wholeAddress,
+  user: wholeAddress,
+  password: wholeAddress,
+  database: wholeAddress,
+}
+
+const otherNames = {
+  connectionString: 'url',
+  uri: 'url',
+  max: 'poolSize',
+  connections: 'poolSize',
 }
 
 const hasConnect = (value: unknown): value is HostPool =>

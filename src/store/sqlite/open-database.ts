@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import { additiveVersions, allMigrations } from './migrations/all-migrations.ts'
-import { isLocked, isNoDatabase, isPathFault, toStoreFault } from './sqlite-error.ts'
+import { isLocked, isNoDatabase, isPathFault, isReadOnly, toStoreFault } from './sqlite-error.ts'
 
 // Not a static import: see assert-node.ts.
 const nodeSqlite = process.getBuiltinModule('node:sqlite')
@@ -34,7 +34,7 @@ export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync 
   } catch (error) {
     // Rolls back what the migration had begun.
     db?.close()
-    throw (isPathFault(error) ? findPathFault(file, error) : null) ?? toStoreFault(error)
+    throw toOpenFault(file, error)
   }
 }
 
@@ -42,25 +42,36 @@ export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync 
  * Whether a file is a database of this version, so that opening it changes nothing. A database that another
  * process is creating at the moment counts as one.
  */
-export function isCurrentDatabase(file: string): boolean {
-  const db = new nodeSqlite.DatabaseSync(file, { readOnly: true })
+export const isCurrentDatabase = (file: string): boolean =>
+  readFrom(file, (db) => readUserVersion(db) >= allMigrations.length)
+
+/**
+ * Whether a file is a database with nothing in it, as a file of no bytes is: opening it makes it one of Holdfast. False for
+ * what cannot be read so, which opening it explains.
+ */
+export function isEmptyDatabase(file: string): boolean {
   try {
-    return (
-      readNumber(db, 'SELECT user_version AS value FROM pragma_user_version') >=
-      allMigrations.length
-    )
-  } finally {
-    db.close()
+    return readFrom(file, isNewDatabase)
+  } catch {
+    // Locked, damaged, of another kind, or not to be read by this account.
+    return false
   }
 }
 
 /** A copy of a database as it is at this moment, even while it is written to. */
 export function copyDatabase(file: string, copy: string): void {
-  const db = new nodeSqlite.DatabaseSync(file, { readOnly: true })
+  readFrom(file, (db) => db.prepare('VACUUM INTO ?').run(copy))
+}
+
+function readFrom<Result>(file: string, read: (db: DatabaseSync) => Result): Result {
+  let db: DatabaseSync | undefined
   try {
-    db.prepare('VACUUM INTO ?').run(copy)
+    db = new nodeSqlite.DatabaseSync(file, { readOnly: true })
+    return read(db)
+  } catch (error) {
+    throw toOpenFault(file, error)
   } finally {
-    db.close()
+    db?.close()
   }
 }
 
@@ -94,12 +105,19 @@ function recordStep(db: DatabaseSync, version: number, additive: ReadonlySet<num
   db.prepare('INSERT INTO additive_migrations (version) VALUES (?)').run(version)
 }
 
+const readOwner = (db: DatabaseSync): number =>
+  readNumber(db, 'SELECT application_id AS value FROM pragma_application_id')
+const readUserVersion = (db: DatabaseSync): number =>
+  readNumber(db, 'SELECT user_version AS value FROM pragma_user_version')
+
+const isNewDatabase = (db: DatabaseSync): boolean =>
+  readOwner(db) === 0 &&
+  readUserVersion(db) === 0 &&
+  readNumber(db, 'SELECT count(*) AS value FROM sqlite_schema') === 0
+
 function readVersion(db: DatabaseSync, newest: number): number {
-  const owner = readNumber(db, 'SELECT application_id AS value FROM pragma_application_id')
-  const version = readNumber(db, 'SELECT user_version AS value FROM pragma_user_version')
-  const tables = readNumber(db, 'SELECT count(*) AS value FROM sqlite_schema')
-  const isNew = owner === 0 && version === 0 && tables === 0
-  if (owner !== applicationId && !isNew) {
+  const version = readUserVersion(db)
+  if (readOwner(db) !== applicationId && !isNewDatabase(db)) {
     throw new HoldfastError('store-foreign', 'The database belongs to another program.')
   }
   if (version > newest && countAdditive(db, newest) < version - newest) {
@@ -172,7 +190,7 @@ export function watchOpenFile(db: DatabaseSync, file: string): OpenFile {
   const openPath = readPath(db)
   // A database in memory, or a temporary one: it has no path.
   if (openPath === '') return { identity: '', path: '', check() {}, checkSometimes() {} }
-  const name = file.startsWith('file:') ? openPath : resolve(file)
+  const name = resolve(file)
   // The path may be a symbolic link that is changed to point elsewhere; the log is beside the file itself.
   const paths = [...new Set([name, openPath, `${openPath}-wal`])]
   const known = new Map<string, string>()
@@ -310,13 +328,14 @@ export function looksFull(path: string): boolean {
   }
 }
 
+const toOpenFault = (file: string, error: unknown): unknown =>
+  isPathFault(error) && file !== ':memory:' ? findPathFault(file, error) : toStoreFault(error)
+
 /**
  * The reason why a database cannot be opened at its path. SQLite reports only that it cannot; without this
- * the operator would have to find out whether the folder, the file or the log is the cause. Null: unknown
- * here too.
+ * the operator would have to find out whether the folder, the file or the log is the cause.
  */
-function findPathFault(file: string, cause: unknown): HoldfastError | null {
-  if (file === ':memory:' || file.startsWith('file:')) return null
+function findPathFault(file: string, cause: unknown): unknown {
   const folder = dirname(file)
   const isFolder = (path: string) =>
     statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
@@ -325,14 +344,21 @@ function findPathFault(file: string, cause: unknown): HoldfastError | null {
   }
   if (isFolder(file)) return new HoldfastError('store-failed', `${file} is a folder.`, { cause })
   const blocked = [file, `${file}-wal`, `${file}-shm`].find((path) => !canWrite(path))
-  if (blocked === undefined && canWrite(folder)) return null
-  return new HoldfastError(
-    'store-read-only',
-    blocked === undefined
-      ? `The folder ${folder} cannot be written to by this account, and the database needs room there for itself and its log.`
-      : `The file ${blocked} cannot be written to by this account.`,
-    { cause, isTemporary: true },
-  )
+  if (blocked !== undefined || !canWrite(folder)) {
+    return new HoldfastError(
+      'store-read-only',
+      blocked === undefined
+        ? `The folder ${folder} cannot be written to by this account, and the database needs room there for itself and its log.`
+        : `The file ${blocked} cannot be written to by this account.`,
+      { cause, isTemporary: true },
+    )
+  }
+  if (isReadOnly(cause)) return toStoreFault(cause)
+  // As in /proc, where root may write and nobody can create a file.
+  return new HoldfastError('store-failed', `The database ${file} cannot be opened or created.`, {
+    cause,
+    isTemporary: true,
+  })
 }
 
 /** For a file that does not exist, the folder has to be writable. */

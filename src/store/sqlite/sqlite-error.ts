@@ -47,9 +47,14 @@ export const isLocked = (error: unknown): boolean => {
 }
 
 /** Read-only, or cannot be opened: the cause is the file's location and its permissions. */
-export const isPathFault = (error: unknown): boolean => {
+export const isPathFault = (error: unknown): boolean =>
+  isReadOnly(error) || primaryCodeOf(error) === 14
+
+export const isReadOnly = (error: unknown): boolean => primaryCodeOf(error) === 8
+
+function primaryCodeOf(error: unknown): number | undefined {
   const { errcode } = (error ?? {}) as { readonly errcode?: unknown }
-  return typeof errcode === 'number' && [8, 14].includes(errcode & 0xff)
+  return typeof errcode === 'number' ? errcode & 0xff : undefined
 }
 
 /** The file does not begin as a database. */

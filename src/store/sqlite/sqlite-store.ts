@@ -1,12 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import {
-  badOption,
-  callback,
-  checkOptions,
-  describeValue,
-  milliseconds,
-  type OptionTable,
-} from '../../core/check-options.ts'
+import { callback, checkOptions, milliseconds, type OptionTable } from '../../core/check-options.ts'
 import type { Seq } from '../../core/ids.ts'
 import { type PausableWork, runToEnd } from '../../core/pausable-work.ts'
 import { folderFiles } from '../../files/folder-files.ts'
@@ -26,6 +19,7 @@ import { createSqliteAudit } from './audit.ts'
 import { type AsyncConnection, createConnection } from './connection.ts'
 import { createSqliteFileRecords } from './file-records.ts'
 import { createFairTurns } from './fair-turns.ts'
+import { parseFileName } from './file-name.ts'
 import { watchForeignChanges } from './foreign-changes.ts'
 import {
   createStaged,
@@ -72,20 +66,19 @@ const retryMs = 10
 /**
  * A store in one file, for the processes of one machine, any number of which may use it at the same time. The
  * file is opened at once.
+ *
+ * @param file its name, or a `file:` address without parameters; `':memory:'` keeps nothing.
  */
 export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
-  // SQLite opens a temporary database for an empty name, which is lost on close.
-  if (typeof file !== 'string' || file.trim() === '') {
-    throw badOption(`sqlite takes the name of a file, not ${describeValue(file)}.`)
-  }
+  const name = parseFileName(file)
   checkOptions('sqlite', options, sqliteRules)
   const { now = Date.now, pollMs = 50, busyTimeoutMs = 1_500 } = options
-  const connection = createConnection(file, busyTimeoutMs)
+  const connection = createConnection(name, busyTimeoutMs)
   const { identity } = connection
-  const isAlive = options.isAlive ?? ((name: string) => isHolderAlive(name, identity))
+  const isAlive = options.isAlive ?? ((other: string) => isHolderAlive(other, identity))
   const notifications = createLocalNotifier()
   const holder = processHolder(identity)
-  const audit = createSqliteAudit({ file, busyTimeoutMs, now, isAlive })
+  const audit = createSqliteAudit({ file: name, busyTimeoutMs, now, isAlive })
   const waitForTurn = createFairTurns()
   let stopPolling: (() => void) | undefined
 
@@ -164,11 +157,11 @@ export function sqlite(file: string, options: SqliteStoreOptions = {}): Store {
   return {
     kind: 'sqlite',
     // A database in memory is visible to its own connection only.
-    ...(file === ':memory:' ? {} : { audit }),
+    ...(name === ':memory:' ? {} : { audit }),
     holder: () => holder,
     files: createSqliteFileRecords({ read, write }),
     // Beside the database, so that one copy of the folder has both.
-    defaultFileStore: () => (file === ':memory:' ? memoryFiles() : folderFiles(`${file}-files`)),
+    defaultFileStore: () => (name === ':memory:' ? memoryFiles() : folderFiles(`${name}-files`)),
 
     async createThread(wanted) {
       return write((statements) => {
