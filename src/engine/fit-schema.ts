@@ -1,5 +1,5 @@
 import { asSchema, type Tool } from 'ai'
-import type { Json } from '../core/json.ts'
+import { isJsonObject, type Json } from '../core/json.ts'
 import { toReadableThrown } from '../core/error-text.ts'
 import { deepestValue, isDeeperThan } from '../core/json-depth.ts'
 import { isTooWide, tooWide } from '../core/json-width.ts'
@@ -86,9 +86,10 @@ const tooMany = refused(`They have ${tooWide}.`)
 /** In one line: schemas that list issues put them into their message as several lines of JSON. Empty: it lists none. */
 function describeIssues(error: unknown): string {
   try {
-    const { issues } = error as { readonly issues?: unknown }
-    if (!Array.isArray(issues)) return ''
-    return issues.map(describeIssue).join('; ')
+    // Of any Standard Schema but zod, the AI SDK has the list as the cause.
+    const { issues, cause } = error as { readonly issues?: unknown; readonly cause?: unknown }
+    const list: unknown = issues ?? cause
+    return Array.isArray(list) ? list.map(describeIssue).join('; ') : ''
   } catch {
     // A schema may throw any value, also one whose properties cannot be read.
     return ''
@@ -97,6 +98,11 @@ function describeIssues(error: unknown): string {
 
 function describeIssue(issue: { readonly path?: unknown; readonly message?: unknown }): string {
   const { path, message } = issue
-  const place = Array.isArray(path) && path.length > 0 ? `${path.map(String).join('.')}: ` : ''
+  const names = Array.isArray(path) ? path.map(nameOf) : []
+  const place = names.length > 0 ? `${names.join('.')}: ` : ''
   return `${place}${messageOf(message) || 'is invalid'}`
 }
+
+/** An entry of a path, which in a Standard Schema may be an object with its key. */
+const nameOf = (entry: unknown): string =>
+  String(isJsonObject(entry) && 'key' in entry ? entry['key'] : entry)

@@ -2,7 +2,7 @@ import type { MessageId } from '../core/ids.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { noCall, type OldThread, type Orphan } from './entity-turns.ts'
 import type { NamedMessage } from './import-units.ts'
-import { hasTooManyParts } from './message-width.ts'
+import { areTooManyParts, hasTooManyParts } from './message-width.ts'
 import { isUnanswered, joinTurns, mergeTurn, indexTurn } from './merge-turn.ts'
 import { unnamed } from './old-call.ts'
 import {
@@ -77,7 +77,7 @@ export function* mergeThread(
         old.kind === 'turn' && item.message.kind === 'turn'
           ? yield* mergeTurn(yield* indexTurn(old), item.message, item.joins !== undefined)
           : undefined
-      if (merged !== undefined && !hasTooManyParts([merged], item.index, report)) {
+      if (merged !== undefined && !hasTooManyParts(merged, item.index, report)) {
         change(place, merged, item.index)
       }
       continue
@@ -105,7 +105,7 @@ export function* mergeThread(
     if (entry !== undefined) all.push(entry)
   }
   const fixed = new Set(stored.filter((one) => !one.isImported).map(({ id }) => id))
-  return { messages: yield* joinEdges(all, fixed, report), known }
+  return { messages: yield* joinEdges(all, fixed), known }
 }
 
 /** Pieces of two turns were joined into one, because the message between them had not been imported yet. */
@@ -325,7 +325,6 @@ function* findLeft(
 function* joinEdges(
   messages: readonly MergedMessage[],
   fixed: ReadonlySet<MessageId>,
-  report: Report,
 ): PausableWork<readonly MergedMessage[]> {
   const joined: MergedMessage[] = []
   /** Whether the last piece of the last message is new. */
@@ -340,7 +339,7 @@ function* joinEdges(
       !fixed.has(last.id) &&
       !fixed.has(item.id) &&
       goesOn(last, item, isNew ? item.joins : last.joins) &&
-      !hasTooManyParts([last.message, item.message], isNew ? item.index : last.index, report)
+      !areTooManyParts(last.message, item.message)
     if (isEdge) {
       const first = yield* indexTurn(last.message as OldTurn)
       const message = yield* joinTurns(first, item.message as OldTurn)

@@ -40,17 +40,20 @@ const countParts = (message: OldMessage): number =>
     ? message.parts.length
     : message.steps.reduce((sum, { parts }) => sum + 1 + parts.length, 0)
 
-/** Whether a message, made of these pieces, has more; that is reported. */
+/** Whether a message has more; that is reported. */
 export function hasTooManyParts(
-  pieces: readonly OldMessage[],
+  message: OldMessage,
   index: number,
   report: Pick<Report, 'fail'>,
 ): boolean {
-  const count = pieces.reduce((sum, piece) => sum + countParts(piece), 0)
-  if (count <= mostImportedParts) return false
+  if (countParts(message) <= mostImportedParts) return false
   report.fail(index, tooManyParts)
   return true
 }
+
+/** Whether two pieces of a turn are too much for one message. */
+export const areTooManyParts = (one: OldMessage, other: OldMessage): boolean =>
+  countParts(one) + countParts(other) > mostImportedParts
 
 /** Whether one value has more: what is in it is counted together, in lists too. */
 export function* isWideValue(value: unknown): PausableWork<boolean> {

@@ -369,7 +369,7 @@ async function readList(write: ThreadWrite, placedReport: Report): Promise<OldTh
   const options = { format, at: from, isOrdered, ...(pages === undefined ? {} : { pages }) }
   const read = await runPaced(readOldMessages(values, options, placedReport), pace)
   const kept = read.messages.filter(
-    ({ message, index }) => !hasTooManyParts([message], index, placedReport),
+    ({ message, index }) => !hasTooManyParts(message, index, placedReport),
   )
   return { ...read, messages: keepFeedback(write, kept, placedReport) }
 }

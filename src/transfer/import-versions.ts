@@ -50,7 +50,7 @@ export async function readHiddenValues(
     const { messages } = await runPaced(work, pace)
     const [read, ...others] = messages
     for (const { index } of others) own.fail(index, 'A version is one message.')
-    if (read === undefined || hasTooManyParts([read.message], at, report)) continue
+    if (read === undefined || hasTooManyParts(read.message, at, report)) continue
     found.push({ ...place, hiddenSeq: place.hiddenSeq ?? from, index: at, message: read.message })
   }
   return found

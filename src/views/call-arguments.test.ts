@@ -98,6 +98,16 @@ describe('arguments that were cut off, of more characters than are shown', () =>
     }
   })
 
+  it('[FK6] are shown as long whatever stands before them that is no call', () => {
+    const words = { type: 'text', block: '1', text: 'x', state: 'done' } as const
+    const turn = turnWith(wide)
+    const [step] = turn.steps
+    const texts = Array.from({ length: 20 }, () => words)
+    const after: Turn = { ...turn, steps: [{ ...step!, parts: [...texts, ...step!.parts] }] }
+    const text = JSON.stringify(projectUiMessage(after))
+    expect(text.length).toBeGreaterThan(most)
+  })
+
   it('[OP7] that are no JSON are shown as their beginning', () => {
     const text = `Sorry, ${'x'.repeat(100_000)}`
     expect(projectArguments({ kind: 'partial', text })).toBe(text.slice(0, most))

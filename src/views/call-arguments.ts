@@ -37,14 +37,19 @@ export function shownInput({ id, input }: Call, turn: Turn): CallInput {
 const shownInputs = new WeakMap<PartialInput, PartialInput>()
 
 /**
- * How many parts of its step are before the call, and how many calls of earlier steps never got complete arguments: while
+ * How many calls of its step are before the call, and how many calls of earlier steps never got complete arguments: while
  * a model makes sound calls, one step after the other, that is few.
  */
 function placeOf(id: CallId, { steps }: Turn): number {
   let place = 0
   for (const step of steps) {
-    const position = callPositionsIn(step).get(id)
-    if (position !== undefined) return place + position
+    const calls = callPositionsIn(step)
+    if (calls.has(id)) {
+      for (const other of calls.keys()) {
+        if (other === id || place >= mostLongCalls) return place
+        place++
+      }
+    }
     place += partialCallsIn(step)
     if (place >= mostLongCalls) return place
   }

@@ -132,29 +132,23 @@ it('[ST1] a function that returns after its turn was stopped begins nothing', as
   ])
 })
 
-describe.each<[string, (fail: () => never) => Partial<HoldfastOptions>]>([
-  ['hooks.inside', (fail) => ({ hooks: inside(fail) })],
-  ['executeTool of an integration', (fail) => integration({ executeTool: fail })],
-  [
-    'executeTool of an integration, after the tool',
-    (fail) =>
-      integration({
-        async executeTool({ execute }) {
-          await execute()
-          return fail()
-        },
-      }),
-  ],
-  [
-    'executeTool that returns nothing',
-    () => integration({ executeTool: async ({ execute }) => void (await execute()) as never }),
-  ],
-  [
-    'executeLanguageModelCall of an integration',
-    (fail) => integration({ executeLanguageModelCall: fail }),
-  ],
-])('%s that throws', (_, options) => {
-  it('[CL5 CL12] changes nothing of the turn: it only observes', async () => {
+const insideCalls = (wrap: (work: () => unknown) => unknown): Partial<HoldfastOptions> => ({
+  hooks: Object.assign(() => {}, {
+    inside: <Result>(part: object, work: () => Result): Result =>
+      'callId' in part ? (wrap(work) as Result) : work(),
+  }),
+})
+const executing = (wrap: (work: () => unknown) => unknown) =>
+  integration({ executeTool: ({ execute }) => wrap(execute) as ReturnType<typeof execute> })
+const down = () => {
+  throw new Error('the tracer is down')
+}
+
+describe.each<[string, (wrap: (work: () => unknown) => unknown) => Partial<HoldfastOptions>]>([
+  ['hooks.inside', insideCalls],
+  ['executeTool of an integration', executing],
+])('%s', (_, around) => {
+  async function pay(wrap: (work: () => unknown) => unknown) {
     let paid = 0
     const holdfast = createHoldfast({
       store: memory(),
@@ -168,19 +162,29 @@ describe.each<[string, (fail: () => never) => Partial<HoldfastOptions>]>([
             ],
       ),
       tools: { pay: tool({ inputSchema: z.object({}), execute: () => ++paid }) },
-      ...options(() => {
-        throw new Error('the tracer is down')
-      }),
+      errorText: (error) => (error as Error).message,
+      ...around(wrap),
     })
     const turnId = await send(holdfast)
     await holdfast.settled()
     const turn = turnOf(await holdfast.store.readMessage('thread', turnId))
-    expect([paid, [...callsOf(turn)].map(({ state }) => state)]).toEqual([
-      2,
-      ['succeeded', 'succeeded'],
-    ])
     expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
     await holdfast.close()
+    return { paid, calls: [...callsOf(turn)] }
+  }
+
+  it.each<[string, (work: () => unknown) => unknown]>([
+    ['throws', async (work) => Promise.resolve(work()).then(down)],
+    ['returns something else', async (work) => void (await work())],
+  ])('[CL5] that %s after a call changes nothing of it', async (_how, wrap) => {
+    const { paid, calls } = await pay(wrap)
+    expect([paid, calls.map(({ state }) => state)]).toEqual([2, ['succeeded', 'succeeded']])
+  })
+
+  it('[CL5] that throws before a call fails it, and it is not run', async () => {
+    const { paid, calls } = await pay(down)
+    const failed = { state: 'failed', cause: 'tool-error', error: 'the tracer is down' }
+    expect([paid, calls]).toMatchObject([0, [failed, failed]])
   })
 })
 

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { tool } from 'ai'
-import { callsOf, type Turn } from 'holdfast'
+import { callsOf, createHoldfast, type Turn } from 'holdfast'
+import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { endingNoteOf } from '../../src/views/ending-note.ts'
@@ -495,6 +496,37 @@ describe('a turn as a whole', () => {
     const states = [...callsOf(await fixture.runTurn('go'))].map(({ state }) => state)
     expect(states.filter((state) => state === 'succeeded')).toHaveLength(3)
     expect(states.filter((state) => state === 'failed')).toHaveLength(7)
+  })
+
+  it('[ST4c] ends a call of the client as failed in a turn that has more than it may have since', async () => {
+    const ask = tool({ inputSchema: z.object({}), outputSchema: z.any() })
+    const first = await createFixture(
+      ({ index }) =>
+        index === 0 ? [{ text: 'x'.repeat(5_000) }, { call: 'ask', input: {} }] : [{ text: 'ok' }],
+      { tools: { ask } },
+    )
+    const [call] = callsOf(await first.runTurn('go'))
+    await first.holdfast.close()
+    const { store, threadId } = first
+    const holdfast = createHoldfast({
+      store,
+      model: scriptedModel(() => [{ text: 'ok' }]),
+      tools: { ask },
+      maxTurnChars: 2_000,
+      recoverEveryMs: 0,
+    })
+    const toolCallId = call?.id ?? ''
+    const answers = [
+      { toolCallId, output: 'a result' },
+      { toolCallId, errorText: 'No.' },
+    ]
+    const kinds = []
+    for (const answer of answers) {
+      const [result] = await holdfast.addToolOutputs(threadId, [answer])
+      kinds.push(result?.kind)
+    }
+    await holdfast.close()
+    expect(kinds).toEqual(['invalid-result', 'added'])
   })
 
   it('[ST4c OP7a] keeps the beginning of an error that a client returns, and knows it when it comes again', async () => {

@@ -96,3 +96,13 @@ it('[OP4] close waits until such a turn has been read', async () => {
   reading.resolve(null)
   expect(await closed).toBe(true)
 })
+
+it('[OP4] after close nothing is read again', async () => {
+  const { record, accept, fail, clock, resumed, holdfast } = await recordAsking()
+  await record()
+  fail(1)
+  await accept()
+  await holdfast.close()
+  await clock.advance(60_000)
+  expect(resumed).toEqual([])
+})

@@ -104,11 +104,13 @@ async function addTo(
       answer.set(index, { kind: 'invalid-result', message: checked.message })
       continue
     }
-    added += charsOfOutcome(checked)
-    if (before + added > maxTurnChars) {
+    const chars = charsOfOutcome(checked)
+    // An error has none, and ends its call in a turn that is over the limit already, too.
+    if (chars > 0 && before + added + chars > maxTurnChars) {
       answer.set(index, { kind: 'invalid-result', message: tooMuchForTurn(maxTurnChars) })
       continue
     }
+    added += chars
     settled.add(callId)
     const at = engine.clock.now()
     events.push({ type: 'call-settled', turnId: turn.id, at, callId, outcome: checked })

@@ -57,7 +57,8 @@ export async function callModel(call: ModelCall, onPart: OnPart, clock: Clock): 
   const { providerParts } = layered
   const pace = pacerOf(clock)
   // The schemas of the tools are functions of the host application, and may be asynchronous.
-  const patience = createHostPatience(clock, signal)
+  const over = new AbortController()
+  const patience = createHostPatience(clock, signal, over.signal)
   const cancel = () => {
     providerParts.cancel(signal.reason).catch(() => undefined)
   }
@@ -79,6 +80,7 @@ export async function callModel(call: ModelCall, onPart: OnPart, clock: Clock): 
       }
     }
   } finally {
+    over.abort()
     signal.removeEventListener('abort', cancel)
     layered.close()
     cancel()

@@ -98,6 +98,13 @@ describe('toModelFault', () => {
     ],
     ['The header was "Bearer abc.def"', 'The header was "Bearer …"'],
     ['It got 88dc28d0f030c55ed4ab.', 'It got ….'],
+    ['api_key=abcd1234 is wrong', 'api_key=… is wrong'],
+    ['{"api_key":"abc-123-def"}', '{"api_key":"…"}'],
+    ['Key provided: "abc-123"', 'Key provided: "…"'],
+    ['Authorization: Basic dXNlcg==', 'Authorization: Basic …'],
+    ['Password: hunter2', 'Password: …'],
+    ['It was eyJhbGciOiJIUzI1NiJ9.eyJzdWIi-x.abc', 'It was …'],
+    ['AIzaSyD-abc_def', '…'],
     [
       'No access to claude-sonnet-4-20250514. Set AI_GATEWAY_API_KEY, or see https://example.test/api-keys',
       'No access to claude-sonnet-4-20250514. Set AI_GATEWAY_API_KEY, or see https://example.test/api-keys',
@@ -124,6 +131,19 @@ describe('toModelFault', () => {
       new InvalidResponseDataError({ data: { secret }, message: "Expected 'id' to be a string." }),
     ].map((error) => toModelFault(error).message)
     const sentence = 'The model’s answer could not be read.'
+    for (const text of [secret, `{"a": ${secret}`, `["${secret}" 1]`, `{"a":1} ${secret}`]) {
+      try {
+        JSON.parse(text)
+      } catch (cause) {
+        const { message } = toModelFault(new JSONParseError({ text, cause }))
+        expect(message).toMatch(/^The model’s answer could not be read\. \(\w/)
+        expect(message).not.toContain('wrote')
+        expect(message).not.toContain('what')
+      }
+    }
+    expect(toModelFault(new TypeValidationError({ value: { secret }, cause: null })).message).toBe(
+      sentence,
+    )
     expect(faults).toEqual([
       `${sentence} (Unexpected end of input)`,
       `${sentence} ("id" is missing)`,

@@ -185,21 +185,29 @@ function isNetwork(error: unknown): boolean {
  */
 function detailOf(code: ModelErrorCode, error: unknown): string {
   if (error instanceof WordedError) return shorten(messageOf(error))
-  // A parser's error repeats the answer; its cause says only what is wrong with it.
-  const { cause } = (code === 'bad-response' ? error : {}) as { readonly cause?: unknown }
-  const text = messageOf(cause) || messageOf(error)
+  if (code === 'bad-response') {
+    // A parser's error repeats the answer, except where it says what is wrong with its data; so its cause is read.
+    const { cause } = error as { readonly cause?: unknown }
+    const text =
+      messageOf(cause) || (InvalidResponseDataError.isInstance(error) ? error.message : '')
+    return shorten(toOneLine(text.replace(piecesOfAnswer, '')))
+  }
+  const text = messageOf(error)
   return shorten(toOneLine(code === 'not-authorised' ? withoutKeys(text) : text))
 }
+
+/** What JavaScript says of JSON that it cannot parse contains the place where it stopped. */
+const piecesOfAnswer = /(?: '.{1,2}')?, (?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON/s
 
 /** Providers repeat parts of the key that they refuse, and some repeat all of it. */
 const keys: readonly (readonly [RegExp, string])[] = [
   // What follows "key:", "token =", "API key provided:" on the same line, unless it is an address.
   [
-    /\b((?:key|token|secret)\)?(?: \w+)?[ \t]*[:=][ \t]*|bearer[ \t]+)(?!https?:)[^\s"'`,;)\]}]+/gi,
+    /(?<![a-z])((?:key|token|secret|password)\)?(?: \w+)?["'`]?[ \t]*[:=][ \t]*["'`]?|(?:bearer|basic)[ \t]+)(?!https?:)[^\s"'`,;)\]}]+/gi,
     '$1…',
   ],
   // What has a prefix that keys have, or is masked in part.
-  [/\b(?:sk|pk|rk|gsk|xai|hf|vck|AIza)[-_][^\s"'`,;)\]}]+/g, '…'],
+  [/\b(?:(?:sk|pk|rk|gsk|xai|hf|vck)[-_]|AIza|eyJ)[^\s"'`,;)\]}]+/g, '…'],
   [/[^\s"'`,;()[\]{}]*\*{2,}[^\s"'`,;)\]}]*/g, '…'],
   // What looks random: a model's name has no run of letters and digits that is this long.
   [/(?<![a-z\d])(?=[a-z]*\d)(?=\d*[a-z])[a-z\d]{20,}/gi, '…'],

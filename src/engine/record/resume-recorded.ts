@@ -31,7 +31,9 @@ export async function resumeRecorded(
     failed(error)
     const ms = readAgainMs[nth]
     if (ms === undefined || engine.isShut()) return null
-    const again = () => void resumeRecorded(engine, threadId, turnId, nth + 1)
+    const again = () => {
+      if (!engine.isShut()) void resumeRecorded(engine, threadId, turnId, nth + 1)
+    }
     engine.clock.after(ms, again, true)
     return null
   })

@@ -28,20 +28,12 @@ it.each<[string, Wrap]>([
   ['returns something else', async (work) => void (await work())],
   ['returns before the work has ended', (work) => void work()],
   [
-    'throws at once',
-    () => {
-      throw new Error('tracer')
-    },
-  ],
-  ['throws before', async () => Promise.reject(new Error('tracer'))],
-  [
     'throws after',
     async (work) => {
       await work()
       throw new Error('tracer')
     },
   ],
-  ['does not begin it', () => undefined],
   ['begins it twice', async (work) => Promise.all([work(), work()])],
 ])('[CL5 CL12] a wrapper that %s leaves the work as it is, done once', async (_, wrap) => {
   const done = open(wrap, async () => 'done')
@@ -50,6 +42,22 @@ it.each<[string, Wrap]>([
   const failed = open(wrap, () => Promise.reject(new Error('tool')))
   await settled()
   expect([failed.seen.outcome, failed.begun(), failed.clock.timers()]).toEqual(['tool', 1, []])
+})
+
+it.each<[string, Wrap, string]>([
+  [
+    'throws at once',
+    () => {
+      throw new Error('not permitted')
+    },
+    'not permitted',
+  ],
+  ['throws before', async () => Promise.reject(new Error('not permitted')), 'not permitted'],
+  ['does not begin it', () => 'x', 'What is around steps and calls did not run this one.'],
+])('[CL5] work whose wrapper %s is not done', async (_, wrap, error) => {
+  const { seen, begun, clock } = open(wrap, async () => 'done')
+  await settled()
+  expect([seen.outcome, begun(), clock.timers()]).toEqual([error, 0, []])
 })
 
 it('[CL5] a wrapper that never ends is left two seconds after the work', async () => {

@@ -6,8 +6,9 @@ const afterWorkMs = 2_000
 
 /**
  * Work of the engine inside of a wrapper of the host application, which traces it or gives it a context. What the work does
- * counts, whatever the wrapper does: one that throws, returns something else or never ends is no reason to lose the result of
- * a tool that has run (CL5), or to keep everybody waiting who stops the turn (ST1).
+ * counts, whatever the wrapper does after it has begun: one that throws, returns something else or never ends is no reason to
+ * lose the result of a tool that has run (CL5), or to keep everybody waiting who stops the turn (ST1). Work that the wrapper
+ * does not begin is not done: it may have refused it.
  */
 export async function inWrapper<Result>(
   { clock, patience }: { readonly clock: Clock; readonly patience: HostPatience },
@@ -30,14 +31,14 @@ export async function inWrapper<Result>(
     return begun
   }
   const call = async () => wrap(begin)
-  const wrapped = call().catch(() => undefined)
   try {
-    await patience(Promise.race([wrapped, over.promise]))
-  } catch (reason) {
-    if (begun === undefined) throw reason
+    await patience(Promise.race([call(), over.promise]))
+  } catch (error) {
+    if (begun === undefined) throw error
   } finally {
     isLeft = true
     cancel()
   }
-  return begun ?? work()
+  if (begun === undefined) throw new Error('What is around steps and calls did not run this one.')
+  return begun
 }

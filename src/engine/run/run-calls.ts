@@ -1,6 +1,7 @@
 import type { Call, CallOutcome } from '../../core/call.ts'
 import type { NewTurnEvent } from '../../core/event.ts'
 import type { CallId } from '../../core/ids.ts'
+import { toReadableThrown } from '../../core/error-text.ts'
 import type { Json } from '../../core/json.ts'
 import { elapsedMs } from '../clock.ts'
 import { executeTool, type ToolRun } from './execute-tool.ts'
@@ -131,9 +132,19 @@ async function runCall(
   }
   const { inside } = run.hooks
   const execute = () => run.lifecycle.toolRun(call, run.prompt, () => executeTool(work))
-  const returned = await (inside === undefined
-    ? execute()
-    : inWrapper(run, (begin) => inside({ callId }, begin), execute))
+  const outcomeOf = async (): Promise<CallOutcome> => {
+    try {
+      return await (inside === undefined
+        ? execute()
+        : inWrapper(run, (begin) => inside({ callId }, begin), execute))
+    } catch (error) {
+      // The tool itself never throws: something around it has not begun it.
+      return run.signal.aborted
+        ? { state: 'stopped', cause: 'stopped' }
+        : run.failureTexts.ofTool(call, toReadableThrown(error))
+    }
+  }
+  const returned = await outcomeOf()
   const outcome = withinTurn(run, room, await withStoredFiles(run, returned))
   ended(outcome)
   // A stopped call gets no event of its own: the end of the turn settles all open calls at once.

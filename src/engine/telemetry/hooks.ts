@@ -143,7 +143,10 @@ export interface Hooks<Context = unknown> {
    * whatever server, gets it in its `turn-started`.
    */
   readonly openTrace?: (place: TurnPlace) => OpenTrace | undefined
-  /** Runs a step or a call inside the turn's trace, so that spans created by it are its children. */
+  /**
+   * Runs a step or a call inside the turn's trace, so that spans created by it are its children. It calls `work` once: a call
+   * that it does not run fails, and what it does after `work` changes nothing.
+   */
   readonly inside?: <Result>(part: TurnPart, work: () => Result) => Result
 }
 
