@@ -11,6 +11,7 @@ import { z } from 'zod'
 import { callModel, type CallSettings } from './call-model.ts'
 import { systemClock } from '../clock.ts'
 import { createFileLoader } from '../files/file-loader.ts'
+import { createHostPatience } from '../run/host-patience.ts'
 import type { ModelPart, ProviderPart } from './model-part.ts'
 import { forceSdkPath, probe } from './sdk-layer.ts'
 
@@ -67,6 +68,7 @@ async function ours(model: LanguageModel, settings: CallSettings): Promise<reado
     settings,
     signal,
     files,
+    patience: createHostPatience(systemClock, signal),
   }
   const onPart = (part: ModelPart) => {
     taken.push(part)
@@ -296,7 +298,8 @@ describe.each(['found', 'public'] as const)('on the %s path', (path) => {
     const files = createFileLoader(systemClock, signal)
     let taken = 0
     const base = { model, instructions: undefined, messages, tools, toolsContext: {} }
-    const call = { ...base, settings: {}, signal, files }
+    const patience = createHostPatience(systemClock, signal)
+    const call = { ...base, settings: {}, signal, files, patience }
     await callModel(call, () => (++taken < 3 ? 'more' : 'enough'), systemClock)
     expect([taken, cancelled]).toEqual([3, true])
   })

@@ -1,7 +1,7 @@
 import type { Instructions, LanguageModel, ModelMessage, ToolSet } from 'ai'
 import { withDefined } from '../../core/with-defined.ts'
 import { type Clock, pacerOf } from '../clock.ts'
-import { createHostPatience } from '../run/host-patience.ts'
+import type { HostPatience } from '../run/host-patience.ts'
 import type { FileLoader } from '../files/file-loader.ts'
 import { toDirectCall, toDirectPart, toUnwalkableCall } from './direct-part.ts'
 import type { ModelPart, ProviderPart } from './model-part.ts'
@@ -28,6 +28,8 @@ export interface ModelCall {
   readonly repairToolCall?: RepairToolCall
   readonly output?: AnswerOutput
   readonly signal: AbortSignal
+  /** For the schemas of the tools, which are functions of the host application and may be asynchronous. */
+  readonly patience: HostPatience
   readonly files: FileLoader
   /** Wraps the request to the provider. */
   readonly around?: LayerCall['around']
@@ -50,15 +52,12 @@ export type PartResult = 'more' | 'enough'
  * callback and not a stream, because most parts are a few characters and are handled synchronously.
  */
 export async function callModel(call: ModelCall, onPart: OnPart, clock: Clock): Promise<void> {
-  const { tools, settings, signal } = call
+  const { tools, settings, signal, patience } = call
   const layered = await openCall(call)
   // With a tool choice, the SDK itself checks the calls that the model makes, so no part may bypass it.
   const isFree = settings.toolChoice === undefined || settings.toolChoice === 'auto'
   const { providerParts } = layered
   const pace = pacerOf(clock)
-  // The schemas of the tools are functions of the host application, and may be asynchronous.
-  const over = new AbortController()
-  const patience = createHostPatience(clock, signal, over.signal)
   const cancel = () => {
     providerParts.cancel(signal.reason).catch(() => undefined)
   }
@@ -80,7 +79,6 @@ export async function callModel(call: ModelCall, onPart: OnPart, clock: Clock): 
       }
     }
   } finally {
-    over.abort()
     signal.removeEventListener('abort', cancel)
     layered.close()
     cancel()

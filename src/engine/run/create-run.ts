@@ -148,7 +148,13 @@ export function createRun(parts: BegunRun, agent: TurnAgent): Run {
       if (prepared === undefined) throw new TypeError('The step has not been prepared.')
       const around = await lifecycle.modelCalled(prepared, namesOf(prepared.model))
       signal.throwIfAborted()
-      return { ...prepared, signal, files: loader, ...(around === undefined ? {} : { around }) }
+      return {
+        ...prepared,
+        signal,
+        patience,
+        files: loader,
+        ...(around === undefined ? {} : { around }),
+      }
     },
   }
 }

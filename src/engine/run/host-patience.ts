@@ -1,4 +1,3 @@
-import { withDefined } from '../../core/with-defined.ts'
 import { type Clock, elapsedMs } from '../clock.ts'
 
 /**
@@ -16,12 +15,7 @@ const patienceMs = 2_000
  */
 export type HostPatience = <Value>(called: PromiseLike<Value> | Value) => Promise<Value>
 
-/** @param until aborted when nothing is called any more, where the signal is there for longer. */
-export function createHostPatience(
-  clock: Clock,
-  signal: AbortSignal,
-  until?: AbortSignal,
-): HostPatience {
+export function createHostPatience(clock: Clock, signal: AbortSignal): HostPatience {
   let abortedAt: number | undefined
   // Of those that are waited for. One listener for all of them: a turn of thousands of calls would add as many.
   const limits = new Set<() => void>()
@@ -30,7 +24,7 @@ export function createHostPatience(
     for (const limit of limits) limit()
   }
   if (signal.aborted) onAbort()
-  else signal.addEventListener('abort', onAbort, withDefined({ once: true }, { signal: until }))
+  else signal.addEventListener('abort', onAbort, { once: true })
   return async (called) => {
     if (!isPromiseLike(called)) return called
     const over = Promise.withResolvers<never>()

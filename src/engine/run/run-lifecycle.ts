@@ -29,7 +29,7 @@ import { integrationsOf } from '../telemetry/telemetry-integration.ts'
 import type { TurnAgent } from '../agent/turn-agent.ts'
 
 /** The parts that the model call of a step consists of. */
-export type PreparedCall = Omit<ModelCall, 'signal' | 'files' | 'around'>
+export type PreparedCall = Omit<ModelCall, 'signal' | 'patience' | 'files' | 'around'>
 
 /**
  * Calls the agent's callbacks and the SDK's telemetry integrations with the events of `streamText`, in its order.

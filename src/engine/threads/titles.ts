@@ -171,6 +171,8 @@ async function callOne(call: TitleCall, model: LanguageModel): Promise<Generated
       ...{ model, instructions, settings, signal, tools: {}, toolsContext: {} },
       messages: [{ role: 'user', content: prompt }],
       files: createFileLoader(clock, signal),
+      // There are no tools.
+      patience: async (called) => called,
     },
     (part) => {
       if (part.type === 'error') throw part.error
