@@ -27,7 +27,7 @@ import {
   type StoredVersion,
 } from '../import/merge-versions.ts'
 import { hasTooManyParts } from '../import/message-width.ts'
-import { createReport, type OldMessage, type Report } from '../import/old-message.ts'
+import type { OldMessage, Report } from '../import/old-message.ts'
 import { readOldMessages } from '../import/read-legacy-messages.ts'
 import { isImported, toOldMessage } from '../import/turn-events.ts'
 import { mapInSteps, type PausableWork } from '../core/pausable-work.ts'
@@ -39,21 +39,19 @@ import { withOwnFeedback } from './own-feedback.ts'
 import { reportMissingFiles } from './own-files.ts'
 import { nameHidden, readHiddenValues, readStoredHidden } from './import-versions.ts'
 import { type ImportWriter, isBusy, isOpenPage } from './import-writer.ts'
+import { copyReport, createPlacedReport, type PlacedValues } from './placed-report.ts'
 import { type Pacer, runPaced } from '../store/pacer.ts'
 import { findHidden, readAll, readRetired, type StoredThread } from './read-stored-thread.ts'
-import type { PlacedValue, ThreadIntake } from './thread-intake.ts'
+import type { ThreadIntake } from './thread-intake.ts'
 import type { ThreadSession } from './thread-session.ts'
 
-export interface ThreadWrite {
+export interface ThreadWrite extends PlacedValues {
   readonly pace: Pacer
   readonly store: Store
   readonly writer: ImportWriter
   readonly report: ReportWriter
   readonly session: ThreadSession
   readonly intake: ThreadIntake
-  readonly messages: readonly PlacedValue[]
-  /** What is not shown of it (VR1). */
-  readonly hidden: readonly PlacedValue[]
   readonly format: LegacyFormat | 'auto'
   /** The date of a first message without one. */
   readonly at: number
@@ -61,8 +59,6 @@ export interface ThreadWrite {
   readonly isFollowed: boolean
   /** Whether the source may say what others than the thread's owner think of an answer. */
   readonly trustsAuthors: boolean
-  /** How many problems of each kind are held until the thread is written; the others are counted. */
-  readonly mostProblems: number
 }
 
 /** Appends messages to a thread that this import created, after those that it has written. */
@@ -380,19 +376,6 @@ const keepFeedback = <Read extends { readonly index: number; readonly message: O
   placedReport: Report,
 ): readonly Read[] =>
   trustsAuthors ? messages : withOwnFeedback(messages, session.ownerId, placedReport)
-
-const createPlacedReport = ({ messages, hidden, mostProblems }: ThreadWrite): Report =>
-  createReport(
-    (index) => (messages[index] ?? hidden[index - messages.length])?.where ?? '',
-    mostProblems,
-  )
-
-function copyReport({ guessed, mended, failed, unlisted }: Report, report: ReportWriter): void {
-  for (const { where, what } of guessed) report.guess(where, what)
-  for (const { where, what } of mended) report.mend(where, what)
-  for (const { where, why } of failed) report.fail(where, why)
-  report.omit(unlisted)
-}
 
 const lastQuestion = (messages: readonly NamedMessage[]): MessageId | undefined =>
   messages.findLast(({ message }) => isUser(message))?.id

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { tool } from 'ai'
+import { tool, type ToolSet } from 'ai'
 import { callsOf, createHoldfast, type Turn } from 'holdfast'
 import { scriptedModel } from 'holdfast/testing'
 import { describe, expect, it } from 'vitest'
@@ -462,19 +462,26 @@ describe('a turn as a whole', () => {
     expect(JSON.stringify(fixture.log).length).toBeLessThan(30_000)
   })
 
-  it('[ST4c] of many long results fails those that it has no room for, and goes on', async () => {
-    const give = tool({ inputSchema: z.object({}), execute: () => 'y'.repeat(1_500) })
-    const fixture = await createFixture(
+  /** A turn that calls a tool ten times, and has room for three results of 1,500 characters. */
+  const giveTen = (give: ToolSet[string]) =>
+    createFixture(
       ({ index }) =>
         index === 0
           ? Array.from({ length: 10 }, () => ({ call: 'give', input: {} }))
           : [{ text: 'ok' }],
       { tools: { give }, maxTurnChars: 5_000 },
     )
-    const turn = await fixture.runTurn('go')
+  const expectThree = (turn: Turn) => {
     const states = [...callsOf(turn)].map(({ state }) => state)
     expect(states.filter((state) => state === 'succeeded')).toHaveLength(3)
     expect(states.filter((state) => state === 'failed')).toHaveLength(7)
+  }
+
+  it('[ST4c] of many long results fails those that it has no room for, and goes on', async () => {
+    const give = tool({ inputSchema: z.object({}), execute: () => 'y'.repeat(1_500) })
+    const fixture = await giveTen(give)
+    const turn = await fixture.runTurn('go')
+    expectThree(turn)
     expect(JSON.stringify(turn)).toContain('exceed the limit of 5,000 characters')
     expect(turn.progress).toMatchObject({ ending: { kind: 'completed' } })
     expect(chars(turn)).toBeLessThan(20_000)
@@ -486,16 +493,8 @@ describe('a turn as a whole', () => {
       execute: () => 'short',
       toModelOutput: () => ({ type: 'text', value: 'y'.repeat(1_500) }),
     })
-    const fixture = await createFixture(
-      ({ index }) =>
-        index === 0
-          ? Array.from({ length: 10 }, () => ({ call: 'give', input: {} }))
-          : [{ text: 'ok' }],
-      { tools: { give }, maxTurnChars: 5_000 },
-    )
-    const states = [...callsOf(await fixture.runTurn('go'))].map(({ state }) => state)
-    expect(states.filter((state) => state === 'succeeded')).toHaveLength(3)
-    expect(states.filter((state) => state === 'failed')).toHaveLength(7)
+    const fixture = await giveTen(give)
+    expectThree(await fixture.runTurn('go'))
   })
 
   it('[ST4c] ends a call of the client as failed in a turn that has more than it may have since', async () => {
