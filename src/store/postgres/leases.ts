@@ -3,7 +3,7 @@ import type { SteadyClock } from '../steady-clock.ts'
 import type { RunToStop } from '../lease.ts'
 import type { AbandonedRun, StopRequest } from '../store.ts'
 import { isOutOfReach } from './postgres-error.ts'
-import { type RunStatement, toStatement } from './statement.ts'
+import { ofKnown, type RunStatement, toStatement } from './statement.ts'
 
 /**
  * The rule of `isHeld` in SQL: whether the lease in a row of `threads` binds, by the database's clock as far as it is
@@ -65,7 +65,7 @@ export const createLeaseStatements = (schema: string) => ({
     `WITH stopped AS (
        UPDATE ${schema}.threads SET stop_fence = fence
        WHERE id = $1 AND lease_holder IS NOT NULL AND ($2::text IS NULL OR lease_turn = $2)
-         AND ($3::text IS NULL OR incarnation = $3)
+         AND ${ofKnown('incarnation', '$3')}
        RETURNING id, lease_turn, fence, seq
      )
      SELECT s.lease_turn AS "turnId", s.fence, s.seq

@@ -6,7 +6,7 @@ import {
   toShareNames,
 } from '../share-records.ts'
 import type { Database } from './database.ts'
-import { type Statement, toCompactStatement, toPlainText } from './statement.ts'
+import { ofKnown, type Statement, toCompactStatement, toPlainText } from './statement.ts'
 
 type ShareRow = Omit<StoredShare, 'files' | 'calls'> & { readonly names: string }
 type TextRow = SharedText & { readonly isMore: boolean }
@@ -65,10 +65,6 @@ export const deleteSharesStatement = (schema: string): Statement => ({
   text: `WITH gone AS (DELETE FROM ${schema}.shares WHERE thread_id = $1 RETURNING id)
     DELETE FROM ${schema}.share_messages WHERE share_id IN (SELECT id FROM gone)`,
 })
-
-/** Of any thread with this id, or of the one that was read. */
-const ofKnown = (column: string, known: string): string =>
-  `(${known}::text IS NULL OR ${column} = ${known})`
 
 export function createShareStatements(schema: string) {
   const shares = `${schema}.shares`

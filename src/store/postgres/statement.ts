@@ -18,6 +18,10 @@ export const toStatement = (name: string, text: string): Statement => ({
 export const toCompactStatement = (name: string, text: string): Statement =>
   toStatement(name, text.replaceAll(/\s+/g, ' '))
 
+/** As a condition: of any thread with this id, or of the incarnation that was read (`isStale` in SQL). */
+export const ofKnown = (column: string, known: string): string =>
+  `(${known}::text IS NULL OR ${column} = ${known})`
+
 /** Runs a statement on a connection of the pool, or on that of a transaction. */
 export type RunStatement = <Row extends object>(
   statement: Statement,

@@ -24,7 +24,13 @@ import {
 import type { Database } from './database.ts'
 import { releaseFilesStatement } from './file-records.ts'
 import { deleteSharesStatement } from './share-records.ts'
-import { type RunStatement, type Statement, toPlainText, toStatement } from './statement.ts'
+import {
+  ofKnown,
+  type RunStatement,
+  type Statement,
+  toPlainText,
+  toStatement,
+} from './statement.ts'
 
 export async function tryCreateThread(
   run: RunStatement,
@@ -158,7 +164,7 @@ export function createThreadStatements(schema: string) {
     deleteThread: toStatement(
       'delete-thread',
       `DELETE FROM ${schema}.threads WHERE id = $1 AND ($2::bigint IS NULL OR seq = $2)
-         AND ($3::text IS NULL OR incarnation = $3) RETURNING incarnation`,
+         AND ${ofKnown('incarnation', '$3')} RETURNING incarnation`,
     ),
     // Waits for a locked row, and then compares its current metadata, not those at the start of the
     // statement.
@@ -166,7 +172,7 @@ export function createThreadStatements(schema: string) {
       'set-metadata',
       `WITH changed AS (
          UPDATE ${schema}.threads SET metadata = $3 WHERE id = $1 AND metadata = $2
-           AND ($4::text IS NULL OR incarnation = $4) RETURNING id
+           AND ${ofKnown('incarnation', '$4')} RETURNING id
        )
        SELECT EXISTS (SELECT FROM changed) AS "isSet" FROM ${schema}.threads WHERE id = $1`,
     ),
