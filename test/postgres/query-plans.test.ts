@@ -2,7 +2,11 @@ import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseCallId, parseMessageId, parseThreadId } from '../../src/core/ids.ts'
 import { createAuditSql, scanSettings } from '../../src/store/postgres/audit.ts'
-import { commitKinds } from '../../src/store/postgres/commit-parameters.ts'
+import {
+  type CommitKind,
+  commitKinds,
+  groupSizes,
+} from '../../src/store/postgres/commit-parameters.ts'
 import { commitStatement } from '../../src/store/postgres/commit-statement.ts'
 import { createFileStatements } from '../../src/store/postgres/file-records.ts'
 import { createLedgerStatements } from '../../src/store/postgres/ledger-statements.ts'
@@ -40,6 +44,9 @@ const { listKept } = threadStatements
 const prefixed = (list: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(list).map(([name, value]) => [`share ${name}`, value]))
 
+const toCommitStatements = (kind: CommitKind) =>
+  groupSizes.map((group) => commitStatement('holdfast', kind, group))
+
 const statements: Readonly<Record<string, unknown>> = {
   ...createLedgerStatements('holdfast'),
   ...threadStatements,
@@ -49,7 +56,7 @@ const statements: Readonly<Record<string, unknown>> = {
   ...searchStatements('holdfast'),
   ...prefixed(createShareStatements('holdfast')),
   deleteShares: deleteSharesStatement('holdfast'),
-  commits: commitKinds.map((kind) => commitStatement('holdfast', kind)),
+  commits: commitKinds.flatMap(toCommitStatements),
 }
 const isStatement = (value: unknown): value is Statement =>
   typeof value === 'object' && value !== null && 'text' in value && 'name' in value
@@ -112,7 +119,7 @@ let client: pg.Client
 const firstPlans = new Map<string, readonly PlanNode[]>()
 const ledgerStatements = [
   ...Object.values(createLedgerStatements('holdfast')),
-  ...commitKinds.filter((kind) => kind !== 'all').map((kind) => commitStatement('holdfast', kind)),
+  ...commitKinds.filter((kind) => kind !== 'all').flatMap(toCommitStatements),
 ]
 
 beforeAll(async () => {

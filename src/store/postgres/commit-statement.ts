@@ -6,6 +6,7 @@ import {
   type Column,
   type CommitKind,
   type CommitPart,
+  type GroupSize,
   fileColumns,
   hasPart,
   headColumns,
@@ -49,16 +50,19 @@ export interface CommitRow {
  *
  * @param schema quoted
  */
-export function commitStatement(schema: string, kind: CommitKind): Statement {
+export function commitStatement(schema: string, kind: CommitKind, group: GroupSize): Statement {
   let parameters = 0
+  const nextParameter = () => `$${(parameters += 1)}`
+  const toRow = (name: string, list: readonly Column[]): string => {
+    const columns = list.map((each) => `${nextParameter()}::${each.type} AS ${each.name}`)
+    return `(SELECT ${columns.join(', ')}) AS ${name}`
+  }
   /**
    * Arrays as rows, in the select list and not as one function in FROM: that fills a tuplestore of its own for each
    * array, and the memory of forty of them costs the server more than all rows of a commit.
    */
   const rows = (name: string, list: readonly Column[]): string => {
-    const columns = list.map(
-      (column) => `unnest($${(parameters += 1)}::${column.type}[]) AS ${column.name}`,
-    )
+    const columns = list.map((each) => `unnest(${nextParameter()}::${each.type}[]) AS ${each.name}`)
     return `(SELECT ${columns.join(', ')}) AS ${name}`
   }
   const has = (part: CommitPart) => hasPart(kind, part)
@@ -70,7 +74,7 @@ export function commitStatement(schema: string, kind: CommitKind): Statement {
   const until = `CASE i.ms WHEN 0 THEN to_timestamp(0)
     ELSE clock_timestamp() + i.ms * interval '1 millisecond' END`
   const commitColumns = has('thread') ? [...headColumns, ...threadColumns] : headColumns
-  const input = rows('i', commitColumns)
+  const input = (group === 'one' ? toRow : rows)('i', commitColumns)
   const isLeaseHeld = 'i.fence IS NULL OR (i.head_holder IS NOT NULL AND i.head_fence = i.fence)'
   // Without new threads, what was moved is all that was written: a further query over it would cost a part of its own.
   const moved = has('made') ? 'moved' : 'written'
@@ -235,5 +239,5 @@ export function commitStatement(schema: string, kind: CommitKind): Statement {
       i.head_holder AS "headHolder", i.head_turn AS "headTurn", i.is_held AS "isHeld",
       ${clockTime} AS clock
     FROM input AS i LEFT JOIN written AS w ON w.id = i.id`
-  return toCompactStatement(`commit-${kind}`, text)
+  return toCompactStatement(`commit-${kind}-${group}`, text)
 }

@@ -9,7 +9,15 @@ import type { PlannedCommit } from '../plan-commit.ts'
 import { createSteadyClock, type SteadyClock } from '../steady-clock.ts'
 import type { AppendResult } from '../store.ts'
 import type { ReadCommitFate } from './commit-fate.ts'
-import { type CommitKind, commitValues, kindOf, leaseMsOf } from './commit-parameters.ts'
+import {
+  type CommitKind,
+  commitKinds,
+  commitValues,
+  type GroupSize,
+  groupSizeOf,
+  kindOf,
+  leaseMsOf,
+} from './commit-parameters.ts'
 import { type CommitRow, commitStatement } from './commit-statement.ts'
 import { isBlocked, isLost, isOutOfReach, readSqlState } from './postgres-error.ts'
 import { encodeLists, type RunStatement, type Statement } from './statement.ts'
@@ -48,14 +56,11 @@ export function createCommitWriter(
     clock = createSteadyClock(),
   }: Partial<CommitWriterParts> = {},
 ): CommitWriter {
-  const statements: Readonly<Record<CommitKind, Statement>> = {
-    renewal: commitStatement(schema, 'renewal'),
-    events: commitStatement(schema, 'events'),
-    calls: commitStatement(schema, 'calls'),
-    begin: commitStatement(schema, 'begin'),
-    change: commitStatement(schema, 'change'),
-    all: commitStatement(schema, 'all'),
-  }
+  const statementsFor = (group: GroupSize) =>
+    Object.fromEntries(
+      commitKinds.map((kind) => [kind, commitStatement(schema, kind, group)]),
+    ) as Readonly<Record<CommitKind, Statement>>
+  const statements = { one: statementsFor('one'), many: statementsFor('many') }
   /**
    * Commits that may have been stored, or may still be, although no answer arrived: a server that is slow to
    * commit (a disk, a standby) shows nothing of a commit until it is done.
@@ -86,7 +91,8 @@ export function createCommitWriter(
       const encoded = isLong(group)
         ? await runPaced(encodeValues(values), createPacer())
         : runToEnd(values)
-      const rows = await (isOneLong ? runLong : runThem)<CommitRow>(statements[kind], encoded)
+      const statement = statements[groupSizeOf(group)][kind]
+      const rows = await (isOneLong ? runLong : runThem)<CommitRow>(statement, encoded)
       if (rows[0] !== undefined) clock.saw(rows[0].clock)
       const byThread = new Map(rows.map((row) => [row.id, row]))
       for (const commit of group) {
