@@ -34,39 +34,29 @@ export const parseCallId = (value: unknown): CallId => parsePathId(value, 'call'
 export const parseOwnerId = (value: unknown): OwnerId => parseId(value, 'owner')
 
 /** Whether a value can be an id of anything. */
-export const isId = (value: unknown): value is string => fits(() => parseId(value, 'value'))
+export const isId = (value: unknown): value is string => findFault(value) === undefined
 
 /** Whether a value can be the id of a message. */
-export const isMessageId = (value: unknown): value is MessageId => fits(() => parseMessageId(value))
+export const isMessageId = (value: unknown): value is MessageId => findPathFault(value) === undefined
 
-function fits(parse: () => unknown): boolean {
-  try {
-    parse()
-    return true
-  } catch {
-    return false
-  }
+const parseId = (value: unknown, what: string): string => parse(value, what, findFault(value))
+const parsePathId = (value: unknown, what: string): string =>
+  parse(value, what, findPathFault(value))
+
+function parse(value: unknown, what: string, fault: string | undefined): string {
+  if (fault !== undefined) throw new HoldfastError('bad-id', `The ${what} id ${fault}.`)
+  return value as string
 }
 
 /** An id that stands in addresses, where every client removes the segments `.` and `..`, encoded ones too. */
-function parsePathId(value: unknown, what: string): string {
-  const id = parseId(value, what)
-  if (id === '.' || id === '..') {
-    throw new HoldfastError('bad-id', `The ${what} id is not "." or "..".`)
-  }
-  return id
-}
+const findPathFault = (value: unknown): string | undefined =>
+  findFault(value) ?? (value === '.' || value === '..' ? 'is not "." or ".."' : undefined)
 
-function parseId(value: unknown, what: string): string {
+/** The end of the sentence that says why a value is no id. */
+function findFault(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.length === 0 || value.length > longestId) {
-    throw new HoldfastError(
-      'bad-id',
-      `The ${what} id must be a string of 1 to ${longestId} characters.`,
-    )
+    return `must be a string of 1 to ${longestId} characters`
   }
   // A NUL cannot be stored in PostgreSQL, and a lone surrogate does not survive UTF-8.
-  if (/\p{Cc}|\p{Cs}/u.test(value)) {
-    throw new HoldfastError('bad-id', `The ${what} id must not contain control characters.`)
-  }
-  return value
+  return /\p{Cc}|\p{Cs}/u.test(value) ? 'must not contain control characters' : undefined
 }

@@ -5,7 +5,7 @@ import type { Json } from '../../core/json.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import type { CallScope } from '../call-scope.ts'
 import { type Clock, nextTurn } from '../clock.ts'
-import { toResultJson, UnstorableError } from '../to-json.ts'
+import { toJson, toResultJson, UnstorableError } from '../to-json.ts'
 
 export interface ToolRun {
   readonly tool: Tool
@@ -86,7 +86,7 @@ async function execute(run: ToolRun, signal: AbortSignal): Promise<CallOutcome> 
   const { tool, call, scope } = run
   // A tool may change its arguments, also after it has returned. Those of the call are a part of the turn that is shown, and
   // that is stored when it ends (LG4).
-  const input = structuredClone(run.input)
+  const input = toJson(run.input)
   // Usually there is nothing to await, and a tool starts in the tick in which it is called.
   const given = run.contextOf(call.name)
   const context: unknown = given instanceof Promise ? await given : given
