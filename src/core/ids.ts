@@ -37,7 +37,8 @@ export const parseOwnerId = (value: unknown): OwnerId => parseId(value, 'owner')
 export const isId = (value: unknown): value is string => findFault(value) === undefined
 
 /** Whether a value can be the id of a message. */
-export const isMessageId = (value: unknown): value is MessageId => findPathFault(value) === undefined
+export const isMessageId = (value: unknown): value is MessageId =>
+  findPathFault(value) === undefined
 
 const parseId = (value: unknown, what: string): string => parse(value, what, findFault(value))
 const parsePathId = (value: unknown, what: string): string =>

@@ -26,6 +26,7 @@ import {
 } from './calls/call-requests.ts'
 import { checkBy, checkList, checkNames } from './options/check-names.ts'
 import { createPromptMemory } from './run/prompt-memory.ts'
+import { createResultMemory, toResultLimits } from './run/result-memory.ts'
 import { createCommitter } from './run/committer.ts'
 import { type DecisionResult, decideCalls } from './calls/decide.ts'
 import { createEngine, type LiveRun } from './engine.ts'
@@ -227,6 +228,7 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
     emit,
     tracing: options.hooks ?? {},
     promptMemory: createPromptMemory(),
+    resultMemory: createResultMemory(toResultLimits(chosen.maxTurnChars)),
     holder: options.holder ?? store.holder?.() ?? randomId('holder'),
     newMessageId: (): MessageId => parseMessageId(newId('message')),
     newCallId,

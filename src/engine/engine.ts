@@ -25,6 +25,7 @@ import type { Hub } from './follow/hub.ts'
 import type { Offer } from './agent/offered-models.ts'
 import { createHistorySource } from './model/read-history.ts'
 import type { PromptMemory } from './run/prompt-memory.ts'
+import type { ResultMemory } from './run/result-memory.ts'
 import type { EngineOptions } from './options/options.ts'
 import { type StartedRun, startRun } from './run/run.ts'
 import { toFrame } from './follow/live-window.ts'
@@ -119,6 +120,7 @@ export interface EngineParts {
   readonly offer: Offer
   readonly holder: string
   readonly promptMemory: PromptMemory
+  readonly resultMemory: ResultMemory
   readonly emit: Hooks
   readonly tracing: Tracing
   readonly newMessageId: () => MessageId
@@ -165,6 +167,7 @@ export function createEngine(parts: EngineParts): Engine {
       hub,
       clock,
       threadId,
+      ownerId,
       turn,
       seq,
       incarnation,

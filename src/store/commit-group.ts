@@ -39,17 +39,26 @@ export function toRefusal(
 const [manyRows, manyChars] = [1_000, 1_048_576] as const
 
 /** Whether a group of commits has rows that take long to write. */
-export function isLong(commits: readonly PlannedCommit[]): boolean {
+export const isLong = (commits: readonly PlannedCommit[]): boolean =>
+  firstCommits(commits, (commit) => commit, 0).length < commits.length
+
+/** The first of them that do not take long to write together; `least` of them at least. */
+export function firstCommits<Item>(
+  items: readonly Item[],
+  commitOf: (item: Item) => PlannedCommit,
+  least = 1,
+): readonly Item[] {
   let [rows, chars] = [0, 0]
-  for (const commit of commits) {
-    const { calls, newMessages, changedMessages, shownMessages, files, inputs } = commit
+  const end = items.findIndex((item, nth) => {
+    const { calls, newMessages, changedMessages, shownMessages, files, inputs } = commitOf(item)
     // A row that is changed takes twice as long as a new one.
     rows += calls.length + newMessages.length + 2 * (changedMessages.length + shownMessages.length)
     rows += 2 * files.length + inputs.length
     for (const { output } of calls) chars += output?.length ?? 0
     for (const { body } of newMessages) chars += body?.length ?? 0
-  }
-  return rows > manyRows || chars > manyChars
+    return nth >= least && (rows > manyRows || chars > manyChars)
+  })
+  return end === -1 ? items : items.slice(0, end)
 }
 
 /** The newest seq of each thread that a group has changed: what the change notifications contain. */

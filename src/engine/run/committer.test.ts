@@ -82,6 +82,38 @@ describe('a group', () => {
     expect(results()).toMatchObject({ long: 'appended' })
   })
 
+  it('[OP7] is no larger than what is quickly written: others wait for no more than that', async () => {
+    const { submit, groups, results } = open()
+    for (const name of ['a', 'b', 'c', 'd']) {
+      const text = 'x'.repeat(name === 'd' ? 1 : 600_000)
+      const parts = [{ type: 'text', text }] as const
+      const messageId = parseMessageId(`u-${name}`)
+      submit(name, { events: [{ type: 'message-added', role: 'user', at: 1, messageId, parts }] })
+    }
+    await settled()
+    expect(groups).toEqual([['a'], ['b'], ['c', 'd']])
+    expect(Object.values(results())).toEqual(Array.from({ length: 4 }, () => 'appended'))
+  })
+
+  it('[OP7 LG3a] is not held up by a long commit of a run, which is retried beside it', async () => {
+    const { submit, groups, results, until, commitDirectly, clock, createRunning } = open()
+    await createRunning('long')
+    let failures = 2
+    until((plans) =>
+      plans.some(({ append }) => append.threadId === 'long') && failures-- > 0
+        ? Promise.reject(temporary())
+        : commitDirectly(plans),
+    )
+    submit('long', { events: manyMessages }, 'run')
+    await settled()
+    submit('a')
+    await settled()
+    expect(groups).toEqual([['long'], ['a']])
+    expect(results()).toEqual({ a: 'appended' })
+    await clock.advance(1_000)
+    expect(results()).toEqual({ a: 'appended', long: 'appended' })
+  })
+
   it('[OP7 LG3] such a commit that fails is an error for its writer alone', async () => {
     const { submit, results, until, commitDirectly } = open()
     until((plans) =>

@@ -1,18 +1,19 @@
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { ThreadId } from '../../core/ids.ts'
-import { isLong } from '../../store/commit-group.ts'
+import { firstCommits, isLong } from '../../store/commit-group.ts'
 import { planCommit, type PlannedCommit } from '../../store/plan-commit.ts'
 import type { AppendResult, Store } from '../../store/store.ts'
 import { type Clock, elapsedMs, wait } from '../clock.ts'
 import { heldFault, isFault, overdueFault, toErrorInDoubt, unstoredFault } from './commit-faults.ts'
+import { createLargeGate, type EnterLarge } from './large-commits.ts'
 import { createRoomProbe } from './room-probe.ts'
 import { createUnansweredRenewals } from './unanswered-renewals.ts'
 
 /**
  * Group commit: of all threads of the process, the first commit that is waiting goes into one transaction. While one
- * transaction is in flight the next group fills, so durability costs one flush per group, not one per event. A person's
- * commit of thousands of rows, as an edit of a long thread is, has a transaction of its own beside the groups: in one of
- * them it would hold up the commits of everybody else (OP7).
+ * transaction is in flight the next group fills, so durability costs one flush per group, not one per event. A commit of
+ * thousands of rows or of large results has a transaction of its own beside the groups, and a group is no larger than one
+ * that is quickly written: in one of them such a commit would hold up those of everybody else (OP7).
  *
  * When the store reports that nothing was stored and a retry may succeed, or that it is in doubt what was stored,
  * the writes of runs are retried until they succeed or `patienceMs` has passed. Every other writer gets the error
@@ -27,6 +28,7 @@ export interface Committer {
    * retried, because an error would leave a lease behind that nobody works under; all others wait for the response
    */
   submit(commit: PlannedCommit, writer?: 'run'): Promise<CommitResult>
+  readonly enterLarge: EnterLarge
   /** The process is shutting down: a write that does not succeed now is rejected instead of retried. */
   stopWaiting(): void
   /** Whether writes succeed, as of the last attempt. */
@@ -126,9 +128,10 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
       // locks again. Both groups are taken from the queue before either is written: a fresh commit that turns out
       // to be locked re-enters the queue, and would otherwise be in both.
       const { first, later } = firstOfEachThread(queue.filter(isOpen))
-      const fresh = first.filter(({ busy }) => busy === 0)
-      const triedBefore = first.filter(({ busy }) => busy > 0)
-      queue = later
+      const group = firstCommits(first, ({ commit }) => commit)
+      const fresh = group.filter(({ busy }) => busy === 0)
+      const triedBefore = group.filter(({ busy }) => busy > 0)
+      queue = [...first.slice(group.length), ...later]
       nextGroup = triedBefore
       await commitGroup(fresh)
       // Some were refused, if the write before took too long.
@@ -152,7 +155,11 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
         finish(left, results, started)
         break
       } catch (error) {
-        left = await afterFault(left, error, started)
+        left = await afterFault(left, error, started, () => {
+          retriedAfter = error
+          // Commits that were queued meanwhile cannot wait for the retry either, unless they belong to runs.
+          refuseQueued(unstoredFault(error))
+        })
       }
     }
     since = null
@@ -163,13 +170,16 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
 
   const commitApart = async (waiting: Waiting) => {
     const started = elapsedMs(clock)
-    try {
-      const results = await store.commit([waiting.commit])
-      renewAcquired(waiting.commit, results[0])
-      finish([waiting], results, started)
-    } catch (error) {
-      if (isFault(error)) fault = { error, at: elapsedMs(clock) }
-      reject(waiting, error)
+    let left: readonly Waiting[] = [waiting]
+    while (left.length > 0) {
+      try {
+        const results = await store.commit([waiting.commit])
+        renewAcquired(waiting.commit, results[0])
+        finish(left, results, started)
+        return
+      } catch (error) {
+        left = await afterFault(left, error, started)
+      }
     }
   }
 
@@ -232,6 +242,7 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
     group: readonly Waiting[],
     error: unknown,
     started: number,
+    onRetry: () => void = () => {},
   ): Promise<readonly Waiting[]> => {
     if (isFault(error)) fault = { error, at: elapsedMs(clock) }
     const isOver = going.signal.aborted || elapsedMs(clock) - started >= patienceMs
@@ -242,9 +253,7 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
     for (const waiting of group) if (!patient.includes(waiting)) reject(waiting, error)
     if (patient.length === 0) return []
     if (isFault(error) && error.isInDoubt) for (const waiting of patient) waiting.isInDoubt = true
-    retriedAfter = error
-    // Commits that were queued meanwhile cannot wait for the retry either, unless they belong to runs.
-    refuseQueued(unstoredFault(error))
+    onRetry()
     await wait(clock, retryMs, going.signal)
     return patient
   }
@@ -298,6 +307,7 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
       if (fault?.error.code === 'store-full') fault = null
     },
     submit,
+    enterLarge: createLargeGate(clock, patienceMs),
   }
 
   function submit(commit: PlannedCommit, writer?: 'run'): Promise<CommitResult> {
@@ -366,5 +376,5 @@ const holdsLease = ({ append: { lease } }: PlannedCommit): boolean =>
 const renewalOf = ({ size, append: { lease } }: PlannedCommit): number | undefined =>
   size === 0 && lease?.kind === 'hold' ? lease.renewMs : undefined
 
-/** The only commit of its writer for the time being, and so in no order with others. */
-const isApart = ({ isPatient, commit }: Waiting): boolean => !isPatient && isLong([commit])
+/** It is the only commit of its writer for the time being, and so in no order with others. */
+const isApart = ({ commit }: Waiting): boolean => isLong([commit])

@@ -19,6 +19,7 @@ import { createStepPreparer } from '../model/prepare-call.ts'
 import type { HistorySource } from '../model/read-history.ts'
 import { createPromptFiles } from '../files/prompt-files.ts'
 import type { PromptMemory, RunMemory } from './prompt-memory.ts'
+import type { ResultMemory, RunResults } from './result-memory.ts'
 import { nothingUsed, usedBy } from './turn-size.ts'
 import type { Run } from './run-context.ts'
 import type { RunLedger } from './run-ledger.ts'
@@ -36,6 +37,7 @@ export interface RunParts {
   readonly hooks: RunHooks
   readonly history: HistorySource
   readonly promptMemory: PromptMemory
+  readonly resultMemory: ResultMemory
   readonly newCallId: () => CallId
   /** A person asked to continue a turn that had ended: the run begins with a step. */
   readonly force: boolean
@@ -45,6 +47,7 @@ export interface RunParts {
 export interface BegunRun extends RunParts {
   readonly failureTexts: FailureTexts
   readonly memory: RunMemory
+  readonly results: RunResults
   readonly signal: AbortSignal
   readonly patience: HostPatience
   readonly isLeaving: Run['isLeaving']

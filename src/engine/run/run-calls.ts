@@ -7,7 +7,7 @@ import { elapsedMs } from '../clock.ts'
 import { executeTool, type ToolRun } from './execute-tool.ts'
 import { inWrapper } from './in-wrapper.ts'
 import { type Run, scopeOf } from './run-context.ts'
-import { charsOfJson, charsOfOutcome, tooMuchForTurn, usedBy } from './turn-size.ts'
+import { charsOfJson, charsOfOutcome, tooMuchAtOnce, tooMuchForTurn, usedBy } from './turn-size.ts'
 
 /**
  * Runs the calls that can run, at most `toolConcurrency` at a time. Each call is stored as started before its tool
@@ -55,9 +55,11 @@ interface Room {
 }
 
 /** Measured once for all of them, and reduced by each result: a turn of many calls is not measured again for each one. */
-const roomIn = ({ options, allowed, ledger }: Run): Room => ({
-  chars: options.maxTurnChars + allowed.chars - usedBy(ledger.expected).chars,
-})
+function roomIn({ options, allowed, ledger, results }: Run): Room {
+  const { chars } = usedBy(ledger.expected)
+  results.count(chars)
+  return { chars: options.maxTurnChars + allowed.chars - chars }
+}
 
 /**
  * A result that would make the turn larger than `maxTurnChars` fails its call, and the turn goes on without it
@@ -67,8 +69,10 @@ function withinTurn(run: Run, room: Room, outcome: CallOutcome): CallOutcome {
   if (outcome.state !== 'succeeded') return outcome
   // With what the model is sent in its place: that is stored beside it.
   const chars = charsOfOutcome(outcome)
-  if (chars > room.chars) {
-    return { state: 'failed', cause: 'tool-error', error: tooMuchForTurn(run.options.maxTurnChars) }
+  const isTooMuch = chars > room.chars
+  if (isTooMuch || !run.results.hold(chars)) {
+    const error = isTooMuch ? tooMuchForTurn(run.options.maxTurnChars) : tooMuchAtOnce
+    return { state: 'failed', cause: 'tool-error', error }
   }
   room.chars -= chars
   return outcome

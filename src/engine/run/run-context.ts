@@ -13,6 +13,7 @@ import type { ModelList } from '../model/model-list.ts'
 import type { EngineOptions } from '../options/options.ts'
 import type { RunLedger } from './run-ledger.ts'
 import type { RunLifecycle } from './run-lifecycle.ts'
+import type { RunResults } from './result-memory.ts'
 import type { TurnAgent } from '../agent/turn-agent.ts'
 
 /** The live work that produces one turn, from the commit that acquires its lease to the one that releases it. */
@@ -43,6 +44,8 @@ export interface Run {
   readonly prompt: ModelMessage[]
   /** What the turn contained when a person asked to continue it: limits count from there. */
   readonly allowed: Used
+  /** What the turn holds of results, beside those of the other running turns. */
+  readonly results: RunResults
   /** The prompt of the messages before the turn. */
   readonly initialPrompt: () => Promise<ModelMessage[]>
   /**

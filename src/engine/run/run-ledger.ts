@@ -1,7 +1,7 @@
 import { admitEvents } from '../../core/admit-events.ts'
 import { isTurnEvent, type NewEvent, type NewTurnEvent, type TurnEvent } from '../../core/event.ts'
 import { foldOn, foldTurn } from '../../core/fold-turn.ts'
-import type { MessageId, Seq, ThreadId } from '../../core/ids.ts'
+import type { MessageId, OwnerId, Seq, ThreadId } from '../../core/ids.ts'
 import type { CallEvent } from '../../core/lifecycle.ts'
 import type { Turn } from '../../core/message.ts'
 import { findInterrupt, foldQueueChange } from '../../core/queue.ts'
@@ -15,6 +15,7 @@ import type { Clock } from '../clock.ts'
 import type { Committer } from './committer.ts'
 import { createEventBuffer } from './event-buffer.ts'
 import { createDeferredNotifications } from './deferred-notifications.ts'
+import { firstPortion, isLargeCommit } from './large-commits.ts'
 import type { Hub } from '../follow/hub.ts'
 import { toFrame } from '../follow/live-window.ts'
 import { createOneRenewal } from './one-renewal.ts'
@@ -96,6 +97,7 @@ export interface RunLedgerOptions {
   readonly hub: Hub
   readonly clock: Clock
   readonly threadId: ThreadId
+  readonly ownerId: OwnerId
   readonly turn: Turn
   /** The thread's seq that `turn` was read at, and its incarnation. */
   readonly seq: Seq
@@ -115,7 +117,7 @@ export interface RunLedgerOptions {
 }
 
 export function createRunLedger(options: RunLedgerOptions): RunLedger {
-  const { store, committer, hub, clock, threadId, incarnation, fence } = options
+  const { store, committer, hub, clock, threadId, ownerId, incarnation, fence } = options
   const turnId = options.turn.id
   const buffer = createEventBuffer()
   let { turn, seq, queue } = options
@@ -138,6 +140,13 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     cancelTimer?.()
     cancelTimer = null
     return buffer.drain()
+  }
+  /** Of large results no more than one commit may have; the rest stays in the buffer. */
+  const drainPortion = (): readonly NewTurnEvent[] => {
+    const drained = drain()
+    const portion = firstPortion(drained)
+    if (portion.length < drained.length) buffer.restore(drained.slice(portion.length))
+    return portion
   }
 
   // The last `expected`, and what it was folded from: only events pushed since are folded onto it. Otherwise each
@@ -191,7 +200,19 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
   }
 
   /** False: another writer appended meanwhile; its events have been read, and nothing of this write is stored. */
-  const write = async (given: readonly NewEvent[], lease: LeaseUse): Promise<boolean> => {
+  const write = (given: readonly NewEvent[], lease: LeaseUse): Promise<boolean> =>
+    isLargeCommit(given) ? writeLarge(given, lease) : writeNow(given, lease)
+
+  const writeLarge = async (given: readonly NewEvent[], lease: LeaseUse): Promise<boolean> => {
+    const leave = await committer.enterLarge(ownerId)
+    try {
+      return await writeNow(given, lease)
+    } finally {
+      leave()
+    }
+  }
+
+  const writeNow = async (given: readonly NewEvent[], lease: LeaseUse): Promise<boolean> => {
     // A run that has handed its lease over is not fenced before another has acquired it.
     if (!holdsLease) throw new FencedError('This run no longer holds its lease.')
     // On every attempt: another writer may have ended a call that these events end too (CL2).
@@ -331,15 +352,19 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
 
     async commit(events = []) {
       for (const event of events) buffer.push(event)
-      // Not in a function of its own: two callers that wait must not both find the ledger free, or the second
-      // returns while its events are still in flight with the first (CL3).
-      while (writing.current !== null) await writing.current
-      if (broken !== null) throw broken
-      const drained = drain()
-      if (drained.length === 0) return
-      await begin(drained, async () => {
-        while (!(await write(drained, { kind: 'hold', fence })));
-      })
+      let left = buffer.size
+      do {
+        // Not in a function of its own: two callers that wait must not both find the ledger free, or the second
+        // returns while its events are still in flight with the first (CL3).
+        while (writing.current !== null) await writing.current
+        if (broken !== null) throw broken
+        const portion = drainPortion()
+        if (portion.length === 0) return
+        left -= portion.length
+        await begin(portion, async () => {
+          while (!(await write(portion, { kind: 'hold', fence })));
+        })
+      } while (left > 0)
     },
 
     flushSoon() {

@@ -56,6 +56,7 @@ export function startRun(parts: RunParts): StartedRun {
   const { signal } = controller
   const { place, hooks, options } = parts
   const memory = parts.promptMemory.open(place.ownerId, signal)
+  const results = parts.resultMemory.open(place.ownerId)
   const failureTexts = createFailureTexts(place, options.errorText, (where, error) =>
     hooks.failed(where, error),
   )
@@ -65,6 +66,7 @@ export function startRun(parts: RunParts): StartedRun {
     ...parts,
     failureTexts,
     memory,
+    results,
     signal,
     patience: createHostPatience(parts.clock, signal),
     isLeaving: () => isLeaving,
@@ -83,7 +85,10 @@ export function startRun(parts: RunParts): StartedRun {
     // else.
     done: nextTick()
       .then(() => drive(begun, () => interruption))
-      .finally(() => memory.release()),
+      .finally(() => {
+        memory.release()
+        results.release()
+      }),
   }
 }
 

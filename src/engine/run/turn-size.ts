@@ -125,3 +125,6 @@ export const attachableIn = ({ maxArgumentChars }: { readonly maxArgumentChars: 
 /** The error text of a result that is refused. */
 export const tooMuchForTurn = (most: number): string =>
   `With this result the answer would exceed the limit of ${most.toLocaleString('en-US')} characters.`
+
+export const tooMuchAtOnce =
+  'The result is too large to be kept beside those of the other answers in progress. Try again when they are done.'
