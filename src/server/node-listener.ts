@@ -24,7 +24,10 @@ import { safetyHeaders } from './safety-headers.ts'
 export interface Listening {
   /** Where it listens, with the port that was chosen. */
   readonly url: string
-  /** Accepts no more requests, ends open streams so that their clients resume on another server, and waits. */
+  /**
+   * Accepts no more requests, ends open streams so that their clients resume on another server, and waits for other answers
+   * for at most two seconds.
+   */
   close(): Promise<void>
 }
 
@@ -76,12 +79,22 @@ export async function listen(handler: Handler, options: ListenOptions): Promise<
     url: `http://${name}:${address.port}`,
     close: () =>
       new Promise((resolve) => {
-        server.close(() => resolve())
+        const cut = setTimeout(() => server.closeAllConnections(), farewellMs)
+        server.close(() => {
+          clearTimeout(cut)
+          resolve()
+        })
         for (const stream of streams) if (stream.headersSent) stream.destroy()
         server.closeIdleConnections()
       }),
   }
 }
+
+/**
+ * How long a server that closes waits for requests that are not answered: somebody may have sent half of one, and a function
+ * of the host's may never return.
+ */
+const farewellMs = 2_000
 
 /**
  * A web-standard handler as a listener of Node's own HTTP server. For frameworks built on it: `toNodeHandler`. The

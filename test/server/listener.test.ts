@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { listen, toNodeListener } from 'holdfast/server'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startChatServer } from './chat-server.ts'
 
 const hello = () => startChatServer(() => [{ text: 'Hello.' }])
@@ -148,4 +148,29 @@ it('[OP7a] what arrives behind the requests of a connection that is closed is ov
   socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(300))
   await once(socket.resume(), 'close')
   expect({ refused, left }).toEqual({ refused: 290, left: 0 })
+})
+
+it.each([
+  ['half a head', 'GET / HTTP/1.1\r\nhost: localhost\r\n'],
+  ['half a body', 'POST /body HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{"id"'],
+  ['a question that is never answered', 'GET /never HTTP/1.1\r\nhost: localhost\r\n\r\n'],
+])('[OP7 ST1] closes within two seconds, although a client has sent %s', async (_, sent) => {
+  const handler = async (request: Request) => {
+    if (request.url.endsWith('/never')) return new Promise<never>(() => {})
+    return new Response(await request.text())
+  }
+  const server = await listen(handler, { port: 0, host: '127.0.0.1' })
+  const { port, hostname } = new URL(server.url)
+  const socket = connect(Number(port), hostname).on('error', () => undefined)
+  socket.write(sent)
+  // A whole answer on another connection: by then the first one has arrived.
+  await fetch(server.url).then((response) => response.text())
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const closed = server.close()
+  const gone = once(socket.resume(), 'close')
+  vi.advanceTimersByTime(1_999)
+  expect(socket.destroyed).toBe(false)
+  vi.advanceTimersByTime(1)
+  await Promise.all([closed, gone])
 })
