@@ -124,6 +124,7 @@ const overwritings: Readonly<Record<string, (file: string) => void>> = {
   'is overwritten by other bytes': (file) => writeFileSync(file, 'No database. '.repeat(10_000)),
   'begins with other bytes': (file) => writeFileSync(file, 'No database.', { flag: 'r+' }),
   'is overwritten by the database of another program': (file) => copyFileSync(foreign(), file),
+  'loses the index of its log': (file) => rmSync(`${file}-shm`),
   'has a log that is overwritten': (file) => writeFileSync(`${file}-wal`, 'No log. '.repeat(9_999)),
 }
 

@@ -172,7 +172,7 @@ export interface OpenFile {
   readonly path: string
   /**
    * Throws once the path of the database, or of its write-ahead log, no longer leads to the open file, and now and then also
-   * looks whether its content was overwritten. SQLite continues with a file that was deleted, replaced or truncated: what it
+   * looks whether its content was overwritten, or the index of its log replaced. SQLite continues with a file that was deleted, replaced or truncated: what it
    * reports as stored would be gone after the next start.
    *
    * Once it has thrown, it always throws: while the path led elsewhere another process may have created a database there,
@@ -208,7 +208,8 @@ export function watchOpenFile(db: DatabaseSync, file: string): OpenFile {
   const isIntact = (): boolean => {
     if (checkedAt - readAt < checkEveryMs) return true
     readAt = checkedAt
-    if (!isLogOrEmpty(`${openPath}-wal`)) return false
+    // Without it another process makes one of its own, and neither sees what the other has in the log.
+    if (!isSame(`${openPath}-shm`) || !isLogOrEmpty(`${openPath}-wal`)) return false
     const isOurs = hasOurHeader(openPath)
     // A database that somebody else created in WAL mode, empty, has our header in its log alone until the first checkpoint.
     wasOurs ||= isOurs
