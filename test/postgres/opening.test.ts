@@ -1,7 +1,8 @@
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { inspect } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import pg from 'pg'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { HoldfastError } from '../../src/core/holdfast-error.ts'
 import { parseCallId } from '../../src/core/ids.ts'
 import { postgres } from '../../src/store/postgres/index.ts'
@@ -31,7 +32,7 @@ import {
   tryAppend,
   turn,
 } from '../../src/testing/store-rules/thread-script.ts'
-import { openTestDatabase } from './test-database.ts'
+import { createTestDatabase, openTestDatabase } from './test-database.ts'
 
 const password = 'Sesame-4711'
 
@@ -204,6 +205,47 @@ describe('opening', () => {
     })
     const empty = database.open({ schema: 'empty' })
     expect((await faultOf(empty)).code).toBe('store-read-only')
+  })
+
+  it('[LG9] refuses a database in which most texts cannot be stored, and leaves nothing in it', async () => {
+    const database = await openTestDatabase()
+    const client = await database.connect()
+    const name = `${new URL(database.url).pathname.slice(1)}_latin`
+    await client.query(
+      `CREATE DATABASE ${name} ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,
+    )
+    onTestFinished(async () => {
+      const admin = await createTestDatabase()
+      const other = await admin.connect()
+      await other.query(`DROP DATABASE ${name} WITH (FORCE)`)
+      await admin.close()
+    })
+    const url = new URL(database.url)
+    url.pathname = `/${name}`
+    const store = postgres(url.href)
+    onTestFinished(() => store.close())
+    const refused = {
+      code: 'bad-option',
+      message: expect.stringContaining('has the encoding LATIN1') as string,
+    }
+    await expect(createThread(store)).rejects.toMatchObject(refused)
+    await expect(store.migrate?.()).rejects.toMatchObject(refused)
+    const latin = new pg.Client({ connectionString: url.href })
+    await latin.connect()
+    onTestFinished(() => latin.end())
+    const { rows } = await latin.query(`SELECT FROM pg_namespace WHERE nspname = 'holdfast'`)
+    expect(rows).toHaveLength(0)
+  })
+
+  it('[LG9] stores the same for an account whose lists have no nulls', async () => {
+    const database = await openTestDatabase()
+    const client = await database.connect()
+    const name = new URL(database.url).pathname.slice(1)
+    await client.query(`ALTER DATABASE ${name} SET array_nulls = off`)
+    const store = database.open()
+    await createThread(store)
+    await tryAppend(store, [messageAdded('Hi')])
+    expect((await store.readThread(thread))?.seq).toBe(1)
   })
 
   it('does not touch a schema with tables of somebody else', async () => {

@@ -121,15 +121,26 @@ function isUsable(applied: readonly AppliedMigration[], newest: number): boolean
   return (applied.at(-1)?.version ?? 0) >= newest
 }
 
+/** Those that hold every text; `SQL_ASCII` takes the bytes as they come. */
+const encodings: ReadonlySet<string> = new Set(['UTF8', 'SQL_ASCII'])
+
+const wrongEncoding = (encoding: string) =>
+  new HoldfastError(
+    'bad-option',
+    `The PostgreSQL database has the encoding ${encoding}, in which most languages and every emoji cannot be stored. Holdfast needs one that was created with ENCODING 'UTF8'.`,
+  )
+
 /** In the order of their versions; empty: the schema has no tables of Holdfast. */
 async function readApplied(
   query: MigrationQuery,
   name: string,
 ): Promise<readonly AppliedMigration[]> {
-  const [table] = await query<{ found: boolean }>(
-    `SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = 'migrations') AS found`,
+  const [table] = await query<{ found: boolean; encoding: string }>(
+    `SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = 'migrations') AS found,
+       current_setting('server_encoding') AS encoding`,
     [name],
   )
+  if (table !== undefined && !encodings.has(table.encoding)) throw wrongEncoding(table.encoding)
   if (table?.found !== true) return []
   // As JSON: older databases do not have the column.
   return query<AppliedMigration>(

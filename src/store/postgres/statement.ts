@@ -44,6 +44,8 @@ const planSettings: readonly (readonly [name: string, value: string])[] = [
   ['jit', 'off'],
   ['enable_seqscan', 'off'],
   ['plan_cache_mode', 'force_generic_plan'],
+  // An account may have it off, and then the nulls of a list are no numbers.
+  ['array_nulls', 'on'],
 ]
 
 /**
