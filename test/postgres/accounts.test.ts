@@ -55,6 +55,33 @@ const faultOf = (work: Promise<unknown>) =>
     (error: unknown) => error,
   )
 
+it('[LG3a] an account with fewer connections than the pool waits for its own', async () => {
+  const database = await openTestDatabase()
+  const { name, client, url } = await createRole(database)
+  await database.open().migrate!()
+  for (const grant of grants(name)) await client.query(grant)
+  await client.query(`ALTER ROLE ${name} CONNECTION LIMIT 3`)
+  const store = postgres(url, { poolSize: 10 })
+  onTestFinished(() => store.close())
+  const holdfast = createHoldfast({ store, model: scriptedModel(() => [{ text: 'Fine.' }]) })
+  onTestFinished(() => holdfast.close())
+  const sent = await Promise.all(
+    Array.from({ length: 12 }, (_, nth) =>
+      holdfast.send({
+        threadId: `thread-${nth}`,
+        create: { ownerId: 'ana', title: '' },
+        message: { parts: [{ type: 'text', text: 'How are you?' }] },
+      }),
+    ),
+  )
+  expect(sent.map(({ kind }) => kind)).toEqual(sent.map(() => 'started'))
+  await holdfast.settled()
+  const pages = await Promise.all(
+    sent.map((_, nth) => holdfast.messages(`thread-${nth}`, { order: 'oldest-first' })),
+  )
+  expect(pages.map((page) => page?.results.length)).toEqual(sent.map(() => 2))
+})
+
 describe('an account that may only read and write rows', () => {
   it('[OP2] is all that a server needs once the tables are there', async () => {
     const database = await openTestDatabase()

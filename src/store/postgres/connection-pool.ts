@@ -1,6 +1,6 @@
 import { HoldfastError } from '../../core/holdfast-error.ts'
 import type { PostgresConnection } from './connection.ts'
-import { closedFault } from './postgres-error.ts'
+import { closedFault, isExhausted } from './postgres-error.ts'
 
 /** A pool of connections, each used by one statement or transaction at a time. */
 export interface ConnectionPool {
@@ -56,10 +56,23 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     try {
       return await attempt()
     } catch (error) {
+      const others = count - 1
       // No connection is in use that could be released: the waiters would only fail with the same error, one
-      // after the other.
-      if (count === opening + 1) refuseWaiters(error)
-      leave()
+      // after the other. Where the server has no more, one that is being opened may be the one that is released.
+      if (others === (isExhausted(error) ? 0 : opening)) refuseWaiters(error)
+      // Its slot is of no use to a waiter either, who would only ask the server again.
+      if (isExhausted(error)) freeSlot()
+      else leave()
+      throw error
+    }
+  }
+
+  /** The server may allow fewer connections than `size`: then one of ours comes free before it allows another. */
+  const connectOrWait = async (): Promise<PostgresConnection> => {
+    try {
+      return await connect()
+    } catch (error) {
+      if (isExhausted(error) && count > 0) return takeIdle() ?? wait()
       throw error
     }
   }
@@ -87,12 +100,16 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     }
   }
 
-  /** A slot is free: opens a connection for the next waiter. */
-  const leave = () => {
+  const freeSlot = () => {
     count--
     if (isEnding && count === 0) ended.resolve()
+  }
+
+  /** A slot is free: opens a connection for the next waiter. */
+  const leave = () => {
+    freeSlot()
     const next = takeWaiter()
-    if (next !== undefined) connect().then(next.resolve, next.reject)
+    if (next !== undefined) connectOrWait().then(next.resolve, next.reject)
   }
 
   /**
@@ -155,8 +172,11 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       const found = takeIdle()
       if (found !== undefined) return found
       // While one caller tries to reconnect, the others fail at once with the last error.
-      if (failure !== null && opening > 0) throw failure
-      return count < size ? connect() : wait()
+      if (failure !== null && opening > 0) {
+        if (isExhausted(failure)) return wait()
+        throw failure
+      }
+      return count < size ? connectOrWait() : wait()
     },
 
     release(connection) {
@@ -230,7 +250,7 @@ export function createWriterConnection(
       } catch (error) {
         isBusy = false
         onFree()
-        if (hasOther()) return null
+        if (hasOther() || isExhausted(error)) return null
         throw error
       }
     },

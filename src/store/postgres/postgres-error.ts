@@ -137,6 +137,10 @@ export function isLost(error: unknown): boolean {
 export const isOutOfReach = (error: unknown): boolean =>
   error instanceof HoldfastError && (error.isTemporary || error.isInDoubt)
 
+/** The server has no further connection for this account. */
+export const isExhausted = (error: unknown): boolean =>
+  readSqlState(error instanceof HoldfastError ? error.cause : error) === '53300'
+
 /** The server accepts no writes: it is a standby, or was demoted to one. */
 export const isReadOnly = (error: unknown): boolean => readSqlState(error) === '25006'
 
