@@ -37,18 +37,22 @@ export function folderFiles(folder: string): FileStore {
     async write(id, content) {
       const path = pathOf(id)
       const part = `${path}.part`
-      await writeFrom(content, async (pieces) => {
-        await mkdir(dirname(path), { recursive: true })
-        const file = await open(part, 'w', 0o600)
-        try {
-          for await (const piece of pieces) await writeAll(file, piece)
-          // Synced to disk before the database records that the file is complete.
-          await sync(file)
-        } finally {
-          await close(file)
-        }
-      })
-      await rename(part, path)
+      try {
+        await writeFrom(content, async (pieces) => {
+          await mkdir(dirname(path), { recursive: true })
+          const file = await open(part, 'w', 0o600)
+          try {
+            for await (const piece of pieces) await writeAll(file, piece)
+            // Synced to disk before the database records that the file is complete.
+            await sync(file)
+          } finally {
+            await close(file)
+          }
+        })
+        await rename(part, path)
+      } catch (error) {
+        throw toWriteFault(error)
+      }
     },
 
     async read(id, range) {
@@ -68,6 +72,24 @@ export function folderFiles(folder: string): FileStore {
       await rm(`${path}.part`, { force: true })
     },
   }
+}
+
+const full = ['store-full', 'The disk of the files is full.'] as const
+const readOnly = ['store-read-only', 'The folder of the files cannot be written to.'] as const
+
+/** By Node's codes for errors of files. Whatever else was thrown may be of the content's source. */
+const writeFaults = new Map<unknown, typeof full | typeof readOnly>([
+  ...(['ENOSPC', 'EDQUOT'] as const).map((code) => [code, full] as const),
+  ...(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOENT'] as const).map(
+    (code) => [code, readOnly] as const,
+  ),
+])
+
+function toWriteFault(error: unknown): unknown {
+  const fault = writeFaults.get((error as NodeJS.ErrnoException | null)?.code)
+  if (fault === undefined) return error
+  const [code, message] = fault
+  return new HoldfastError(code, message, { cause: error, isTemporary: true })
 }
 
 const pieceBytes = 65_536

@@ -32,6 +32,19 @@ describe('reading what is imported', () => {
     },
   )
 
+  it('[LE5 LE7] refuses what is not UTF-8, in whichever piece: nothing is stored with other letters', async () => {
+    const text = JSON.stringify({ id: 'a', messages: [message, { role: 'user', content: 'café' }] })
+    const latin = Buffer.from(text.replace('ünïcödé 🙂', ''), 'latin1')
+    for (const cut of [1, latin.length - 8, latin.length]) {
+      const pieces = async function* () {
+        yield* [latin.subarray(0, cut), latin.subarray(cut)]
+      }
+      await expect(Array.fromAsync(readImport(pieces()))).rejects.toThrow(
+        'It is not UTF-8. Convert it first.',
+      )
+    }
+  })
+
   it('[LE5] separates a value that is not JSON from the values around it', async () => {
     const items = await read('{"id":"a","messages":[{"x":1},{"x":01},tru,{"x":2}]}', 5)
     expect(items.filter(({ kind }) => kind !== 'thread')).toEqual([

@@ -105,11 +105,19 @@ async function looksLikeLines(head: string): Promise<boolean> {
 }
 
 async function* decode(source: AsyncIterable<Uint8Array | string>): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
-  for await (const piece of source) {
-    yield typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true })
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  // A text in another encoding would be stored with a replacement in place of each of its letters.
+  const decodeNext = (...piece: Parameters<typeof decoder.decode>): string => {
+    try {
+      return decoder.decode(...piece)
+    } catch (cause) {
+      throw new HoldfastError('bad-request', 'It is not UTF-8. Convert it first.', { cause })
+    }
   }
-  yield decoder.decode()
+  for await (const piece of source) {
+    yield typeof piece === 'string' ? piece : decodeNext(piece, { stream: true })
+  }
+  yield decodeNext()
 }
 
 async function* prepend(head: string, pieces: AsyncGenerator<string>): AsyncGenerator<string> {

@@ -54,7 +54,7 @@ const failures: readonly Failure[] = [
   },
   {
     name: 'the folder cannot be made',
-    message: 'ENOTDIR',
+    message: 'The folder of the files cannot be written to.',
     toFiles: () => ({ store: folderInFile() }),
   },
   {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type FileStore, s3Files } from 'holdfast/s3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { folderFiles } from '../../src/files/folder-files.ts'
@@ -175,8 +175,25 @@ describe('a folder', () => {
       },
       [Symbol.asyncIterator]: () => source,
     }
-    await expect(folderFiles(blocked).write(id, source, about)).rejects.toThrow('ENOTDIR')
+    await expect(folderFiles(blocked).write(id, source, about)).rejects.toMatchObject({
+      code: 'store-read-only',
+      isTemporary: true,
+      cause: { code: 'ENOTDIR' },
+    })
     expect(isReleased).toBe(true)
+  })
+
+  it('[FL1] says that its disk is full, and leaves nothing of the file', async () => {
+    const { folder } = await open()
+    const part = join(folder, 'full', id.slice(5, 7), `${id}.part`)
+    mkdirSync(dirname(part), { recursive: true })
+    symlinkSync('/dev/full', part)
+    const onFullDisk = folderFiles(join(folder, 'full'))
+    await expect(onFullDisk.write(id, pieces(randomBytes(1_000)), about)).rejects.toMatchObject({
+      code: 'store-full',
+      isTemporary: true,
+    })
+    expect(await onFullDisk.read(id)).toBeNull()
   })
 
   it('[FL1] a file that goes before it is opened fails its reader, and nobody else', async () => {
