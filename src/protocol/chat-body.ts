@@ -40,7 +40,10 @@ export type ChatRequest = { readonly threadId: ThreadId } & (
     }
   | {
       readonly kind: 'regenerate'
+      /** @default the last answer */
       readonly messageId?: MessageId
+      /** Without `messageId`, the last message of a person that the client has: as `lastAnswer`. */
+      readonly lastQuestion?: MessageId
       readonly choices?: Json
       readonly whenBusy?: WhenBusy
     }
@@ -81,8 +84,9 @@ export function parseChatBody(body: unknown): ChatRequest {
   const { choices } = body
   const whenBusy = parseWhenBusy(body.whenBusy)
   if (body.trigger === 'regenerate-message') {
+    const lastQuestion = messageId === undefined ? lastIn(body, 'user') : undefined
     return withDefined({ kind: 'regenerate', threadId } as const, {
-      ...{ messageId, choices, whenBusy },
+      ...{ messageId, lastQuestion, choices, whenBusy },
     })
   }
   if (body.trigger !== undefined && body.trigger !== 'submit-message') {
@@ -98,17 +102,17 @@ export function parseChatBody(body: unknown): ChatRequest {
   )
   return withDefined({ kind: 'send', threadId, message } as const, {
     replaces: messageId,
-    lastAnswer: lastAnswerIn(body),
+    lastAnswer: lastIn(body, 'assistant'),
     choices,
     whenBusy,
   })
 }
 
-/** Undefined also where it has an id that no answer of ours can have. */
-function lastAnswerIn({ messages, lastAnswer }: JsonObject): MessageId | undefined {
-  const sent: readonly unknown[] = Array.isArray(messages) ? messages : []
-  const answers = sent.filter(isJsonObject).filter(({ role }) => role === 'assistant')
-  const id = lastAnswer ?? answers.at(-1)?.['id']
+/** Undefined also where it has an id that no message of ours can have. */
+function lastIn(body: JsonObject, role: 'user' | 'assistant'): MessageId | undefined {
+  const sent: readonly unknown[] = Array.isArray(body.messages) ? body.messages : []
+  const named = role === 'assistant' ? body.lastAnswer : undefined
+  const id = named ?? sent.filter(isJsonObject).findLast((message) => message.role === role)?.id
   return isMessageId(id) ? id : undefined
 }
 

@@ -34,6 +34,14 @@ it('[OP6] an unmodified useChat that goes on from an answer which is not stored 
   ])
 })
 
+it('[OP6] so is one that asks again for such an answer, whatever is answered anew', async () => {
+  const { url } = await startChatServer(() => [{ text: 'Answer.' }])
+  await openTab(url).chat.sendMessage({ text: 'Zero.' })
+  const { chat, statuses } = openTab(url, lost)
+  await chat.regenerate()
+  expect(statuses).toEqual(['other-history'])
+})
+
 it('[OP6] a page that then loads the thread shows what is stored, and the answer that goes on', async () => {
   const { url } = await startChatServer(() => [{ text: 'Answer.' }])
   await openTab(url).chat.sendMessage({ text: 'Zero.' })

@@ -55,7 +55,7 @@ export function chatRoutes(context: ServerContext): readonly Route[] {
               await checkMadeUpId(context, request, threadId)
               return holdfast.send({ ...sending, ownerId, create: { ownerId } })
             }
-            const { kind: _, whenBusy, ...regenerating } = chat
+            const { kind: _, whenBusy, lastQuestion: __, ...regenerating } = chat
             const wanted = { ...regenerating, ownerId }
             return asOwner(context, request, threadId, () =>
               holdfast.regenerate(whenBusy === 'interrupt' ? { ...wanted, whenBusy } : wanted),
@@ -174,18 +174,19 @@ export const isFirst = ({
   (replaces ?? message.id) === message.id
 
 /**
- * Whether the client's last answer is not stored, shown or hidden. It is looked for only if it is not the message before the
- * new turn. A failure of this read is ignored: the message is stored, and an error would claim that it is not.
+ * Whether the last message that the client has is not stored, shown or hidden. It is looked for only if it is not the one before
+ * the new turn. A failure of this read is ignored: the message is stored, and an error would claim that it is not.
  */
 async function showsOtherHistory(
   { holdfast }: ServerContext,
   chat: Exclude<ChatRequest, { readonly kind: 'answers' }>,
   sent: SendResult,
 ): Promise<boolean> {
-  if (chat.kind !== 'send' || chat.replaces !== undefined || sent.kind !== 'started') return false
-  const { threadId, lastAnswer } = chat
-  if (lastAnswer === undefined || lastAnswer === sent.previous) return false
-  const found = holdfast.store.readMessage(threadId, lastAnswer, 'lazy').catch(() => undefined)
+  if (sent.kind !== 'started' || (chat.kind === 'send' && chat.replaces !== undefined)) return false
+  const [last, stored] =
+    chat.kind === 'send' ? [chat.lastAnswer, sent.previous] : [chat.lastQuestion, sent.turn.replyTo]
+  if (last === undefined || last === stored) return false
+  const found = holdfast.store.readMessage(chat.threadId, last, 'lazy').catch(() => undefined)
   return (await found) === null
 }
 
