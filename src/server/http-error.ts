@@ -61,6 +61,17 @@ export class MethodNotAllowed extends ApiError {
   }
 }
 
+/** A range that a file does not have. Its size is in the response, so that the client can ask for one that it has. */
+export class RangeNotSatisfiable extends ApiError {
+  readonly contentRange: string
+
+  constructor(bytes: number) {
+    super(416, 'bad-range', `The file has ${bytes} bytes.`)
+    // RFC 9110, 15.5.17.
+    this.contentRange = `bytes */${bytes}`
+  }
+}
+
 export const notFound = (what: string): ApiError =>
   new ApiError(404, `${what}-not-found`, `There is no such ${what}.`)
 
@@ -90,6 +101,7 @@ export function toErrorResponse(error: unknown): Response {
   const headers = {
     ...safetyHeaders,
     ...(error instanceof MethodNotAllowed ? { allow: error.allow } : {}),
+    ...(error instanceof RangeNotSatisfiable ? { 'content-range': error.contentRange } : {}),
     ...(retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
   }
   return Response.json({ error: { code, message, ...details } }, { status, headers })

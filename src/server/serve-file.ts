@@ -2,8 +2,7 @@ import type { FileRecord } from '../core/file.ts'
 import { toDisposition } from '../files/file-name.ts'
 import type { ByteRange } from '../files/file-store.ts'
 import { isShownInline } from '../files/sniff-type.ts'
-import { ApiError } from '../protocol/api-error.ts'
-import { notFound } from './http-error.ts'
+import { notFound, RangeNotSatisfiable } from './http-error.ts'
 
 /** A file and the source of its bytes. */
 export interface ServedFile {
@@ -23,9 +22,7 @@ export async function serveFile(request: Request, served: ServedFile): Promise<R
   if (isUnchanged(request.headers.get('if-none-match'), etag)) {
     return new Response(null, { status: 304, headers })
   }
-  if (range === 'unsatisfiable') {
-    throw new ApiError(416, 'bad-range', `The file has ${file.bytes} bytes.`)
-  }
+  if (range === 'unsatisfiable') throw new RangeNotSatisfiable(file.bytes)
   const leave = served.admit()
   let content: AsyncIterable<Uint8Array> | null
   try {
