@@ -12,7 +12,7 @@ import { addToolOutputs, type ToolOutputResult } from './calls/add-tool-outputs.
 import { checkOptions, longestTimerMs, milliseconds } from '../core/check-options.ts'
 import { withDefined } from '../core/with-defined.ts'
 import { appendThreadEvents } from './run/append-thread-events.ts'
-import { type Clock, systemClock, wait, pauseOf } from './clock.ts'
+import { type Clock, elapsedMs, systemClock, wait, pauseOf } from './clock.ts'
 import {
   type AnswerMethods,
   type ClientToolOutput,
@@ -32,12 +32,14 @@ import { type DecisionResult, decideCalls } from './calls/decide.ts'
 import { createEngine, type LiveRun } from './engine.ts'
 import { toFileLimits } from './files/file-options.ts'
 import { createFiles, type Files } from './files/files.ts'
-import { type Hooks, safely } from './telemetry/hooks.ts'
+import type { Hooks } from './telemetry/hooks.ts'
 import { createHub, type FollowedPlace, type ReadGate } from './follow/hub.ts'
 import { createLibrary, type Library } from './library.ts'
 import { createSearchFiller } from './threads/search-filler.ts'
 import { logFailures } from './telemetry/log-failures.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
+import { createOncePerMinute } from './telemetry/once-per-minute.ts'
+import { safely } from './telemetry/safely.ts'
 import { assertReady } from './readiness.ts'
 import { type AgentDescription, createOffer } from './agent/offered-models.ts'
 import { checkHoldfastOptions, modelRule } from './options/option-rules.ts'
@@ -185,9 +187,12 @@ export function createHoldfast<Context = unknown, Choices = unknown>(
   const { store } = options
   const clock = options.clock ?? systemClock
   const metrics = createMetrics()
-  const callHooks = safely(options.hooks ?? logFailures)
+  const elapsed = () => elapsedMs(clock)
+  const callHooks = safely(options.hooks ?? logFailures, elapsed)
+  const isDue = createOncePerMinute(elapsed)
   const emit: Hooks = (event) => {
     metrics.count(event)
+    if (event.type === 'failed' && event.source === 'observer' && !isDue(event.name ?? '')) return
     callHooks(event)
   }
   const chosen = withDefaults(options)

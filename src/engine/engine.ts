@@ -24,6 +24,7 @@ import type { EngineFiles } from './files/files.ts'
 import type { Hub } from './follow/hub.ts'
 import type { Offer } from './agent/offered-models.ts'
 import { createHistorySource } from './model/read-history.ts'
+import { createFailureTexts } from './run/failure-texts.ts'
 import type { PromptMemory } from './run/prompt-memory.ts'
 import type { ResultMemory } from './run/result-memory.ts'
 import type { EngineOptions } from './options/options.ts'
@@ -225,7 +226,7 @@ export function createEngine(parts: EngineParts): Engine {
         if (!parts.agents.canAnswer) return null
         if (prepared === undefined) {
           const turnId = parts.newMessageId()
-          const trace = openTrace(parts.tracing, { threadId, ownerId, turnId, how: 'sent' })
+          const trace = openTrace(parts, { threadId, ownerId, turnId, how: 'sent' })
           prepared = { turn: withDefined({ turnId }, { trace: trace?.traceparent }), trace }
         }
         return prepared.turn
@@ -291,7 +292,7 @@ export function createEngine(parts: EngineParts): Engine {
         return { kind: 'leased', holder, turnId: own.turnId, fence: own.ledger.fence }
       }
       const release = hub.keep(threadId)
-      const opened = openTrace(parts.tracing, begin)
+      const opened = openTrace(parts, begin)
       let run: StartedRun | undefined
       try {
         const {
@@ -339,14 +340,18 @@ const isAnswered = ({ progress }: Turn): boolean =>
 
 /** For a turn that begins; one that is continued has its trace. A tracer that throws must not fail the turn. */
 function openTrace(
-  { openTrace: open }: Tracing,
+  { tracing: { openTrace: open }, options, emit }: EngineParts,
   { threadId, ownerId, turnId, how }: Pick<Begin, 'threadId' | 'ownerId' | 'turnId' | 'how'>,
 ): OpenTrace | undefined {
   if (open === undefined || how !== 'sent') return undefined
+  const place = { ownerId, threadId, turnId }
   try {
-    const trace = open({ ownerId, threadId, turnId })
+    const trace = open(place)
     return typeof trace?.traceparent === 'string' ? trace : undefined
-  } catch {
+  } catch (thrown) {
+    createFailureTexts(place, options.errorText, (where, error) =>
+      emit({ type: 'failed', ...where, error }),
+    ).ofObserver('hooks.openTrace', thrown)
     return undefined
   }
 }

@@ -53,8 +53,8 @@ export interface HoldfastOptions<Context = Unchecked, Choices = Unchecked> exten
   /** The call settings in an object of their own, as in versions before 0.3. @default none */
   readonly settings?: CallSettings
   /**
-   * Receives every lifecycle event of this process, for logs, metrics and traces (`traceHooks`, `combineHooks`). Errors
-   * that it throws are ignored.
+   * Receives every lifecycle event of this process, for logs, metrics and traces (`traceHooks`, `combineHooks`). What it
+   * throws changes nothing, and is written to the standard error.
    * @default `logFailures`: failures are written to the standard error. `combineHooks(logFailures, yours)` keeps that
    */
   readonly hooks?: Hooks<NoInfer<Context>>

@@ -87,6 +87,7 @@ export function createRun(parts: BegunRun, agent: TurnAgent): Run {
     turn: ledger.turn,
     clock: parts.clock,
     patience,
+    onFault: parts.failureTexts.ofObserver,
     maxRetries: agent.maxRetries ?? options.modelRetries,
   })
   const promptOf = async (turn: Turn): Promise<ModelMessage[]> => {

@@ -11,10 +11,10 @@ import { WordedError } from '../worded-error.ts'
 
 /** Where a function of the host application, a provider or a file store failed. */
 export interface FailurePlace extends TurnPlace {
-  readonly source: 'tool' | 'policy' | 'model' | 'agent' | 'title' | 'files'
+  readonly source: 'tool' | 'policy' | 'model' | 'agent' | 'title' | 'files' | 'observer'
   /** The call, where it was a tool or its policy. */
   readonly callId?: CallId
-  /** The tool's name. */
+  /** The tool's name, or that of the observer (`hooks.inside`, `telemetry.executeTool`, `onEnd` …). */
   readonly name?: string
   /** The kind of failure, where it was a model (`rate-limited`, `network`, `model-error` …) or the agent (`agent-failed`). */
   readonly code?: string
@@ -52,9 +52,14 @@ export interface FailureTexts {
   ofModel(error: unknown, step: number): TurnError
   /** A file store failed at a file of a result, which is kept without it: it is only reported. */
   readonly ofFiles: (error: unknown) => void
+  /** Code of the host application that only observes the run threw: it is only reported. */
+  readonly ofObserver: ReportFault
   /** `thrown`: what the host application's `agent` function threw, or the error about what it returned. */
   ofAgent(thrown: unknown): TurnError
 }
+
+/** Reports what a function of the host application threw that only observes, by its name. */
+export type ReportFault = (name: string, thrown: unknown) => void
 
 interface FailedCall {
   readonly id: CallId
@@ -139,6 +144,13 @@ export function createFailureTexts(
       const sentence = 'A file could not be stored.'
       const message = errorTextOfThrown(thrown) || 'it gave no reason'
       onFailed({ source: 'files', ...place, errorId, message, sentence }, thrown)
+    },
+    ofObserver(name, thrown) {
+      const errorId = shortId(place.turnId)
+      const sentence = 'What observes this answer failed.'
+      const message = errorTextOfThrown(thrown) || 'it gave no reason'
+      const where = { source: 'observer', ...place, name, errorId, message, sentence } as const
+      onFailed(where, toReadableThrown(thrown))
     },
     ofAgent(thrown) {
       const code = 'agent-failed'

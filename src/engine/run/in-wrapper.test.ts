@@ -5,6 +5,7 @@ import { inWrapper } from './in-wrapper.ts'
 
 type Wrap = (work: () => Promise<string>) => unknown
 const never = () => new Promise<never>(() => {})
+const fails = () => Promise.reject(new Error('tool'))
 
 function open(wrap: Wrap, work: () => Promise<string>) {
   const clock = createScriptedClock()
@@ -16,11 +17,13 @@ function open(wrap: Wrap, work: () => Promise<string>) {
     return work()
   }
   const seen: { outcome?: unknown } = {}
-  void inWrapper({ clock, patience }, wrap, counted).then(
+  const faults: string[] = []
+  const onFault = (thrown: unknown) => void faults.push((thrown as Error).message)
+  void inWrapper({ clock, patience, onFault }, wrap, counted).then(
     (value) => (seen.outcome = value),
     (error: unknown) => (seen.outcome = (error as Error).message),
   )
-  return { clock, run, seen, begun: () => begun }
+  return { clock, run, seen, faults, begun: () => begun }
 }
 
 it.each<[string, Wrap]>([
@@ -39,7 +42,7 @@ it.each<[string, Wrap]>([
   const done = open(wrap, async () => 'done')
   await settled()
   expect([done.seen.outcome, done.begun(), done.clock.timers()]).toEqual(['done', 1, []])
-  const failed = open(wrap, () => Promise.reject(new Error('tool')))
+  const failed = open(wrap, fails)
   await settled()
   expect([failed.seen.outcome, failed.begun(), failed.clock.timers()]).toEqual(['tool', 1, []])
 })
@@ -58,6 +61,45 @@ it.each<[string, Wrap, string]>([
   const { seen, begun, clock } = open(wrap, async () => 'done')
   await settled()
   expect([seen.outcome, begun(), clock.timers()]).toEqual([error, 0, []])
+})
+
+it.each<[string, Wrap, readonly string[], readonly string[]]>([
+  ['passes on what the work threw', async (work) => work(), [], []],
+  [
+    'throws while it works',
+    (work) => {
+      void work().catch(() => undefined)
+      throw new Error('tracer')
+    },
+    ['tracer'],
+    ['tracer'],
+  ],
+  [
+    'throws after',
+    async (work) => {
+      await work().catch(() => undefined)
+      throw new Error('tracer')
+    },
+    ['tracer'],
+    ['tracer'],
+  ],
+])('[HT6] a wrapper that %s: its fault is reported', async (_, wrap, ofDone, ofFailed) => {
+  const done = open(wrap, async () => 'done')
+  const failed = open(wrap, fails)
+  await settled()
+  expect([done.seen.outcome, done.faults]).toEqual(['done', ofDone])
+  expect([failed.seen.outcome, failed.faults]).toEqual(['tool', ofFailed])
+})
+
+it('[HT6] a wrapper that was left and throws then: its fault is reported', async () => {
+  const late = Promise.withResolvers<never>()
+  const wrap: Wrap = async (work) => work().then(() => late.promise)
+  const { clock, seen, faults } = open(wrap, async () => 'done')
+  await clock.advance(2_000)
+  expect([seen.outcome, faults]).toEqual(['done', []])
+  late.reject(new Error('tracer'))
+  await settled()
+  expect(faults).toEqual(['tracer'])
 })
 
 it('[CL5] a wrapper that never ends is left two seconds after the work', async () => {

@@ -1,8 +1,34 @@
 import type { Clock } from '../clock.ts'
+import type { RunHooks } from '../telemetry/hooks.ts'
+import type { FailureTexts } from './failure-texts.ts'
 import type { HostPatience } from './host-patience.ts'
 
 /** How long a wrapper may go on after the work inside of it is over. */
 const afterWorkMs = 2_000
+
+export interface Wrapping {
+  readonly clock: Clock
+  readonly patience: HostPatience
+  /** Called with what the wrapper throws after it has begun the work, which changes nothing but must not stay unknown (HT6). */
+  readonly onFault: (thrown: unknown) => void
+}
+
+interface HookedRun extends Omit<Wrapping, 'onFault'> {
+  readonly hooks: Pick<RunHooks, 'inside'>
+  readonly failureTexts: Pick<FailureTexts, 'ofObserver'>
+}
+
+/** A step or a call inside of `hooks.inside`, where the host application has it. */
+export async function inHooks<Result>(
+  { hooks, clock, patience, failureTexts }: HookedRun,
+  part: { readonly step: number } | { readonly callId: string },
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const { inside } = hooks
+  if (inside === undefined) return work()
+  const onFault = (thrown: unknown) => failureTexts.ofObserver('hooks.inside', thrown)
+  return inWrapper({ clock, patience, onFault }, (begin) => inside(part, begin), work)
+}
 
 /**
  * Work of the engine inside of a wrapper of the host application, which traces it or gives it a context. What the work does
@@ -11,7 +37,7 @@ const afterWorkMs = 2_000
  * does not begin is not done: it may have refused it.
  */
 export async function inWrapper<Result>(
-  { clock, patience }: { readonly clock: Clock; readonly patience: HostPatience },
+  { clock, patience, onFault }: Wrapping,
   wrap: (work: () => Promise<Result>) => unknown,
   work: () => Promise<Result>,
 ): Promise<Result> {
@@ -30,9 +56,20 @@ export async function inWrapper<Result>(
     }
     return begun
   }
+  /** What the work itself threw is no fault of the wrapper that passes it on. */
+  const report = (thrown: unknown) =>
+    begun?.then(
+      () => onFault(thrown),
+      (error: unknown) => {
+        if (error !== thrown) onFault(thrown)
+      },
+    )
   const call = async () => wrap(begin)
   try {
-    await patience(Promise.race([call(), over.promise]))
+    const called = call()
+    // Also of a wrapper that was left.
+    called.catch(report)
+    await patience(Promise.race([called, over.promise]))
   } catch (error) {
     if (begun === undefined) throw error
   } finally {

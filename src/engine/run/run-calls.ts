@@ -5,7 +5,7 @@ import { toReadableThrown } from '../../core/error-text.ts'
 import type { Json } from '../../core/json.ts'
 import { elapsedMs } from '../clock.ts'
 import { executeTool, type ToolRun } from './execute-tool.ts'
-import { inWrapper } from './in-wrapper.ts'
+import { inHooks } from './in-wrapper.ts'
 import { type Run, scopeOf } from './run-context.ts'
 import { charsOfJson, charsOfOutcome, tooMuchAtOnce, tooMuchForTurn, usedBy } from './turn-size.ts'
 
@@ -134,13 +134,10 @@ async function runCall(
     maxResultChars: run.options.maxResultChars,
     onProgress,
   }
-  const { inside } = run.hooks
   const execute = () => run.lifecycle.toolRun(call, run.prompt, () => executeTool(work))
   const outcomeOf = async (): Promise<CallOutcome> => {
     try {
-      return await (inside === undefined
-        ? execute()
-        : inWrapper(run, (begin) => inside({ callId }, begin), execute))
+      return await inHooks(run, { callId }, execute)
     } catch (error) {
       // The tool itself never throws: something around it has not begun it.
       return run.signal.aborted

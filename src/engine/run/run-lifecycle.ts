@@ -20,6 +20,7 @@ import {
   type LifecycleListener,
   listenerOf,
 } from '../telemetry/lifecycle-callbacks.ts'
+import type { ReportFault } from './failure-texts.ts'
 import type { HostPatience } from './host-patience.ts'
 import { inWrapper } from './in-wrapper.ts'
 import { namesOf } from '../model/model-list.ts'
@@ -66,6 +67,8 @@ export interface LifecycleRun {
   readonly turn: Turn
   readonly clock: Clock
   readonly patience: HostPatience
+  /** Called with what a listener throws, which changes nothing. */
+  readonly onFault: ReportFault
   readonly maxRetries: number
 }
 
@@ -85,13 +88,13 @@ const silent: RunLifecycle = {
 
 export function createRunLifecycle(run: LifecycleRun): RunLifecycle {
   const { callbacks, telemetry } = run.agent()
-  const own = listenerOf(callbacks)
-  const listeners = [...(own === undefined ? [] : [own]), ...integrationsOf(telemetry)]
+  const own = listenerOf(callbacks, run.onFault)
+  const listeners = [...(own === undefined ? [] : [own]), ...integrationsOf(telemetry, run.onFault)]
   return listeners.length === 0 ? silent : notifyingLifecycle(run, listeners)
 }
 
 function notifyingLifecycle(
-  { agent, turn: before, clock, patience, maxRetries }: LifecycleRun,
+  { agent, turn: before, clock, patience, onFault, maxRetries }: LifecycleRun,
   listeners: readonly LifecycleListener[],
 ): RunLifecycle {
   const callId = crypto.randomUUID()
@@ -100,6 +103,13 @@ function notifyingLifecycle(
   let notified = first
   let openStep: GenerateTextStepStartEvent | undefined
   let calledAt = 0
+  const wrapping = (name: string) => ({
+    clock,
+    patience,
+    onFault: (thrown: unknown) => onFault(`telemetry.${name}`, thrown),
+  })
+  const inModel = wrapping('executeLanguageModelCall')
+  const inExecution = wrapping('executeTool')
   const perRun = listeners.filter(({ isPerRun }) => isPerRun)
 
   async function notify<Name extends keyof LifecycleEvents>(
@@ -196,7 +206,7 @@ function notifyingLifecycle(
           (inner, { inModelCall }) =>
             inModelCall === undefined
               ? inner
-              : () => inWrapper({ clock, patience }, (begin) => inModelCall(event, begin), inner),
+              : () => inWrapper(inModel, (begin) => inModelCall(event, begin), inner),
           async () => work(),
         )()
     },
@@ -241,7 +251,7 @@ function notifyingLifecycle(
         (inner, { inTool }) =>
           inTool === undefined
             ? inner
-            : () => inWrapper({ clock, patience }, (begin) => inTool(event, begin), inner),
+            : () => inWrapper(inExecution, (begin) => inTool(event, begin), inner),
         work,
       )
       const outcome = await around()

@@ -10,7 +10,7 @@ import type { OnPart, PartResult } from '../model/call-model.ts'
 import { createCarryOn } from './carry-on.ts'
 import type { StepEnd } from '../telemetry/hooks.ts'
 import { ModelFailure, openStream } from '../model/open-stream.ts'
-import { inWrapper } from './in-wrapper.ts'
+import { inHooks } from './in-wrapper.ts'
 import { recordCall } from './record-call.ts'
 import { replaceModel, type StepAttempt } from './replace-model.ts'
 import type { Run } from './run-context.ts'
@@ -55,11 +55,8 @@ export async function runStep(
     await run.prepareStep()
     const ended = run.hooks.stepStarted(current.index, run.model)
     try {
-      const { inside } = run.hooks
       const stream = () => streamStep(run, current)
-      const { limit, ...end } = await (inside === undefined
-        ? stream()
-        : inWrapper(run, (begin) => inside({ step: current.index }, begin), stream))
+      const { limit, ...end } = await inHooks(run, { step: current.index }, stream)
       ended(end)
       await run.lifecycle.modelEnded(run.ledger.expected)
       return limit

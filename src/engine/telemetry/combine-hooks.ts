@@ -1,8 +1,9 @@
-import { type Hooks, type LifecycleEvent, safely } from './hooks.ts'
+import type { Hooks, LifecycleEvent } from './hooks.ts'
+import { safely } from './safely.ts'
 
 /** Combines several listeners into one; a listener that throws does not affect the others. */
 export function combineHooks(...hooks: readonly (Hooks | undefined)[]): Hooks {
-  const guarded = hooks.filter((each) => each !== undefined).map(safely)
+  const guarded = hooks.filter((each) => each !== undefined).map((each) => safely(each))
   const all = (event: LifecycleEvent) => {
     for (const hook of guarded) hook(event)
   }

@@ -119,9 +119,10 @@ export type LifecycleEvent<Context = unknown> =
   /** A call that a dead process had started: its outcome is unknown. */
   | ({ readonly type: 'outcome-unknown'; readonly callId: string } & OfTurn<Context>)
   /**
-   * A tool, a policy or a model failed, no title could be generated (FK3), or a file store failed at a file of a result, which
-   * then stays in the result (FL1): the last two are reported only here. `message` and
-   * `error` are the reason, and may contain what clients must not see; clients get the `errorId` (HT6).
+   * A tool, a policy or a model failed, no title could be generated (FK3), a file store failed at a file of a result, which
+   * then stays in the result (FL1), or code of yours that only observes threw (`source: 'observer'`, at most once a minute for
+   * each function): the last three are reported only here. `message` and `error` are the reason, and may contain what clients
+   * must not see; clients get the `errorId` (HT6).
    */
   | ({ readonly type: 'failed'; readonly error: unknown } & FailurePlace & OfTurn<Context>)
   | { readonly type: 'recovery-failed'; readonly error: unknown }
@@ -135,7 +136,10 @@ export interface AskedModel {
   readonly provider: string
 }
 
-/** Receives every lifecycle event. A plain function is enough; the properties are for tracing. */
+/**
+ * Receives every lifecycle event. A plain function is enough; the properties are for tracing. What it throws changes nothing,
+ * and is written to the standard error.
+ */
 export interface Hooks<Context = unknown> {
   (event: LifecycleEvent<Context>): void
   /**
@@ -145,7 +149,7 @@ export interface Hooks<Context = unknown> {
   readonly openTrace?: (place: TurnPlace) => OpenTrace | undefined
   /**
    * Runs a step or a call inside the turn's trace, so that spans created by it are its children. It calls `work` once: a call
-   * that it does not run fails, and what it does after `work` changes nothing.
+   * that it does not run fails, and what it does after `work` changes nothing; what it throws then is a `failed` event.
    */
   readonly inside?: <Result>(part: TurnPart, work: () => Result) => Result
 }
@@ -195,16 +199,6 @@ export interface StepEnd {
   readonly finishReason: FinishReason
   readonly usage?: Usage
   readonly model?: string
-}
-
-export function safely(hooks: Hooks | undefined): Hooks {
-  return (event) => {
-    try {
-      hooks?.(event)
-    } catch {
-      // A listener that fails must not affect the work that it observes.
-    }
-  }
 }
 
 type RunIdentity = Partial<Omit<OfTurn<unknown>, keyof TurnPlace>>

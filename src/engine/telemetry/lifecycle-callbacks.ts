@@ -11,6 +11,7 @@ import type {
   ToolExecutionStartEvent,
   ToolSet,
 } from 'ai'
+import type { ReportFault } from '../run/failure-texts.ts'
 
 /** The events that `streamText` passes to its callbacks and to the SDK's telemetry integrations, by callback name. */
 export interface LifecycleEvents {
@@ -27,7 +28,7 @@ export interface LifecycleEvents {
   readonly onError: { readonly callId: string; readonly error: unknown }
 }
 
-/** Called with an event, and awaited. Errors that it throws are ignored. */
+/** Called with an event, and awaited. What it throws changes nothing. */
 export type LifecycleCallback<Event> = (event: Event) => PromiseLike<void> | void
 
 /** The last step, all steps, and their totals. */
@@ -37,8 +38,8 @@ export type FinishEvent = GenerateTextEndEvent<ToolSet>
 export type WithContext<Event, Context> = Event & { readonly runtimeContext: Context }
 
 /**
- * As in `streamText`, for the process that calls the model: the work of another process is not reported here. Errors
- * that they throw are ignored. `hooks` receive every turn of this process.
+ * As in `streamText`, for the process that calls the model: the work of another process is not reported here. What they
+ * throw changes nothing, and is a `failed` event of `hooks`, which receive every turn of this process.
  */
 export interface LifecycleCallbacks<Context = unknown> {
   /** A run begins here: of a message, or of a turn that is resumed or taken over. @default none */
@@ -112,27 +113,34 @@ const olderNames: Partial<Record<keyof LifecycleEvents, keyof LifecycleCallbacks
 }
 
 /** The agent's own callbacks, or undefined where it has none. */
-export function listenerOf(callbacks: LifecycleCallbacks): LifecycleListener | undefined {
+export function listenerOf(
+  callbacks: LifecycleCallbacks,
+  onFault: ReportFault,
+): LifecycleListener | undefined {
   if (Object.keys(callbacks).length === 0) return undefined
   return {
     isPerRun: false,
     async notify(name, event) {
+      const call = async (each: keyof LifecycleCallbacks) =>
+        callSafely(callbacks[each] as LifecycleCallback<unknown> | undefined, event, (thrown) =>
+          onFault(each, thrown),
+        )
       const older = olderNames[name]
-      await callSafely(callbacks[name] as LifecycleCallback<unknown> | undefined, event)
-      if (older === undefined) return
-      await callSafely(callbacks[older] as LifecycleCallback<unknown> | undefined, event)
+      await call(name)
+      if (older !== undefined) await call(older)
     },
   }
 }
 
-/** Calls a callback and ignores its errors: an observer must not end a turn. */
+/** Calls a callback, and only reports what it throws: an observer must not end a turn. */
 export async function callSafely<Event>(
   callback: LifecycleCallback<Event> | undefined,
   event: Event,
+  onFault: (thrown: unknown) => void,
 ): Promise<void> {
   try {
     await callback?.(event)
-  } catch {
-    // As in the SDK.
+  } catch (thrown) {
+    onFault(thrown)
   }
 }

@@ -1,5 +1,6 @@
 import type { Telemetry, TelemetryOptions } from 'ai'
 import { callSafely, type LifecycleEvents, type LifecycleListener } from './lifecycle-callbacks.ts'
+import type { ReportFault } from '../run/failure-texts.ts'
 import { registeredTelemetry } from '../model/sdk-layer.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -7,15 +8,20 @@ type Fields = Readonly<Record<string, unknown>>
 /** The integrations that the agent names, or else the registered ones, as in `streamText`. */
 export function integrationsOf(
   telemetry: TelemetryOptions | undefined,
+  onFault: ReportFault,
 ): readonly LifecycleListener[] {
   if (telemetry?.isEnabled === false) return []
   const given = telemetry?.integrations ?? registeredTelemetry()
   const integrations: readonly Telemetry[] = Array.isArray(given) ? given : [given]
-  return integrations.map((integration) => toListener(integration, telemetry ?? {}))
+  return integrations.map((integration) => toListener(integration, telemetry ?? {}, onFault))
 }
 
 /** Adapts an integration of the SDK, with the content that it may not record removed. */
-function toListener(integration: Telemetry, options: TelemetryOptions): LifecycleListener {
+function toListener(
+  integration: Telemetry,
+  options: TelemetryOptions,
+  onFault: ReportFault,
+): LifecycleListener {
   const { recordInputs, recordOutputs, functionId } = options
   const toEvent = (event: object) => ({
     ...withoutHidden(event as Fields, options),
@@ -31,6 +37,7 @@ function toListener(integration: Telemetry, options: TelemetryOptions): Lifecycl
       callSafely(
         (payload: never) => methodOf(name)?.call(integration, payload),
         toEvent(event) as never,
+        (thrown) => onFault(`telemetry.${name}`, thrown),
       ),
     inModelCall: (call, execute) =>
       integration.executeLanguageModelCall?.({
