@@ -42,7 +42,7 @@ export function importRoutes(context: ServerContext): readonly Route[] {
             ...(scratch === undefined ? {} : { dryRun: { scratch } }),
           })
           if (!isDry) holdfast.prepareSearch(ownerId)
-          return toJsonResponse(context, ownerId, report)
+          return await toJsonResponse(context, ownerId, report)
         } finally {
           leave()
           place.leave()

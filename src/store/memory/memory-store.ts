@@ -229,7 +229,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       const inside = shown
         .slice(0, limit)
         .map((entry) => omitLargeOutputs(readMemoryMessage(stored, entry), results))
-      const messages = takeFitting(inside, maxBytes)
+      const { items: messages, bytes } = takeFitting(inside, maxBytes)
       return {
         ownerId,
         seq,
@@ -240,7 +240,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
         edge: stored.messages.find((entry) => entry.seq === edge)?.id ?? null,
         messages,
         hasMore: shown.length > messages.length,
-        ...(maxBytes === undefined ? {} : { bytes: jsonLength(messages) }),
+        ...(maxBytes === undefined ? {} : { bytes }),
         live: live === 'exclude' ? (running?.id ?? null) : null,
         queue,
       }
@@ -252,7 +252,7 @@ export function memory(options: MemoryStoreOptions = {}): Store {
       if (stored === undefined) return null
       const all = readMemoryChanges(stored, after)
       const within = all.slice(0, limit).map((change) => omitInChange(change, results))
-      const changes = takeFitting(within, maxBytes)
+      const { items: changes } = takeFitting(within, maxBytes)
       const { seq, queue } = stored.thread
       const reached = changes.length < all.length ? (changes.at(-1)?.seq ?? after) : seq
       return { seq, reached, changes, incarnation: stored.head.incarnation, queue }
@@ -363,9 +363,13 @@ const toPathRow = (entry: MemoryMessage): PathRow => ({
 /** Shared with no caller, as a value from a database. */
 const copyJson = (value: JsonObject): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject
 
-/** The first item and those after it that fit. */
-function takeFitting<Item>(items: readonly Item[], maxBytes: number | undefined): readonly Item[] {
-  if (maxBytes === undefined) return items
+/** The first item and those after it that fit, with their size. */
+function takeFitting<Item>(
+  items: readonly Item[],
+  maxBytes: number | undefined,
+): { readonly items: readonly Item[]; readonly bytes: number } {
+  if (maxBytes === undefined) return { items, bytes: 0 }
   const sizes = items.map((item) => ({ bytes: jsonLength(item), omitted: [] }))
-  return items.slice(0, fitBytes(sizes, 'full', maxBytes).count)
+  const { count, bytes } = fitBytes(sizes, 'full', maxBytes)
+  return { items: items.slice(0, count), bytes }
 }

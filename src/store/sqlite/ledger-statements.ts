@@ -268,7 +268,8 @@ export interface MessageRecord {
   readonly commitSeq: Seq
   readonly mark: string
   readonly createdAt: number
-  readonly body: string | null
+  /** JSON text, a long one as its bytes. */
+  readonly body: string | Uint8Array | null
   /** JSON text. */
   readonly versions: string | null
 }

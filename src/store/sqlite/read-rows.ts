@@ -232,8 +232,9 @@ function createRowReader(statements: LedgerStatements, thread: ThreadKey, most: 
     for (const row of statements.readCalls.all({ most, thread, turn, turnId })) addCall(row)
   }
   const add = (record: MessageRecord) => {
-    messages.push(toMessageRow(record))
-    bytes += (record.body?.length ?? 0) + (record.versions?.length ?? 0)
+    const row = toMessageRow(record)
+    messages.push(row)
+    bytes += (row.body?.length ?? 0) + (record.versions?.length ?? 0)
   }
   return {
     bytes: () => bytes,
@@ -308,6 +309,8 @@ function toBatchRow(
   return { ...batch, turnId }
 }
 
+const decoder = new TextDecoder()
+
 const toMessageRow = (record: MessageRecord): MessageRow => ({
   id: record.messageId,
   role: record.role,
@@ -317,7 +320,7 @@ const toMessageRow = (record: MessageRecord): MessageRow => ({
   commitSeq: record.commitSeq,
   mark: record.mark,
   at: record.createdAt,
-  body: record.body,
+  body: record.body instanceof Uint8Array ? decoder.decode(record.body) : record.body,
   versions: readVersionsText(record.versions),
 })
 
