@@ -1,5 +1,5 @@
 import type { FileId, FileRecord } from '../core/file.ts'
-import type { OwnerId, ThreadId } from '../core/ids.ts'
+import type { OwnerId } from '../core/ids.ts'
 import { withDefined } from '../core/with-defined.ts'
 
 /**
@@ -33,8 +33,6 @@ export interface FileRecords {
    * `before`, and those of deleted threads. Returns them with those that were `removing` already.
    */
   claimUnused(query: UnusedQuery): Promise<readonly FileId[]>
-  /** Records that a thread refers to files that a tool or a model made for it. */
-  name(threadId: ThreadId, ids: readonly FileId[]): Promise<void>
   /** Deletes the rows of files that are `removing`. */
   forget(ids: readonly FileId[]): Promise<void>
 }

@@ -54,7 +54,6 @@ const killAtRecords = (files: FileRecords, around: Around): FileRecords => ({
   begin: (file) => around(() => files.begin(file)),
   finish: (file, most) => around(() => files.finish(file, most)),
   reserve: (ids, ownerId, at) => around(() => files.reserve(ids, ownerId, at)),
-  name: (threadId, ids) => around(() => files.name(threadId, ids)),
   claimUnused: (query) => around(() => files.claimUnused(query)),
   forget: (ids) => around(() => files.forget(ids)),
 })

@@ -17,11 +17,10 @@ it('[FL2] tables from before end uses in threads of other owners, and keep the f
   for (const ownerId of [ana, ben]) {
     await store.createThread({ id: parseThreadId(ownerId), ownerId, title: '', at: 1 })
   }
-  await store.files?.name(parseThreadId('ana'), [own])
   await store.close()
   const raw = openRaw(file)
   raw.exec(`INSERT INTO file_uses (thread, file_id) SELECT thread, files.id FROM threads, files
-      WHERE threads.id = 'ben' AND files.id = '${wrong}';
+      WHERE (threads.id, files.id) IN (VALUES ('ana', '${own}'), ('ben', '${wrong}'));
     UPDATE files SET is_used = 1, reserved_at = 0;
     ALTER TABLE file_uses DROP COLUMN queued;
     DELETE FROM additive_migrations WHERE version = 15;

@@ -35,7 +35,7 @@ export function createMemoryFileRecords(
     [...files.values()]
       .filter((file) => file.ownerId === ownerId)
       .reduce((sum, { record }) => sum + (record?.bytes ?? 0), 0)
-  const use = (threadId: ThreadId, ids: readonly FileId[], queued: readonly FileId[] = []) => {
+  const use = (threadId: ThreadId, ids: readonly FileId[], queued: readonly FileId[]) => {
     const ownerId = ownerOf(threadId)
     if (ownerId === undefined) return
     const named = uses.get(threadId) ?? new Map<FileId, boolean>()
@@ -77,7 +77,6 @@ export function createMemoryFileRecords(
       for (const id of unused) change(id, { state: 'removing' })
       return unused
     },
-    name: async (threadId, ids) => use(threadId, ids),
     commit(threadId, { append, files: named, queuedFiles, releasedFiles }) {
       use(threadId, named, queuedFiles)
       const own = uses.get(threadId)

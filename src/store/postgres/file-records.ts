@@ -39,9 +39,6 @@ export function createPostgresFileRecords(
       (await run<{ readonly id: FileId }>(sql.claimUnused, [before, limit, ownerId])).map(
         ({ id }) => id,
       ),
-    name: async (threadId, ids) => {
-      await run(sql.name, [threadId, ids])
-    },
     forget: async (ids) => {
       await run(sql.forget, [ids])
     },

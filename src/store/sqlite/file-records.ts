@@ -1,15 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { FileId, FileRecord } from '../../core/file.ts'
-import type { OwnerId, ThreadId } from '../../core/ids.ts'
-import { type PausableWork, portionsOf, runToEnd } from '../../core/pausable-work.ts'
+import type { OwnerId } from '../../core/ids.ts'
+import { type PausableWork, portionsOf } from '../../core/pausable-work.ts'
 import { type FileRecords, type FileRow, toFileRecord } from '../file-records.ts'
 import { stagedOwner } from './ledger-sql.ts'
-import {
-  type KeyStatements,
-  prepareOn,
-  type StatementAccess,
-  type ThreadKey,
-} from './prepared-statement.ts'
+import { prepareOn, type StatementAccess, type ThreadKey } from './prepared-statement.ts'
 
 const columns = `id, owner_id AS ownerId, media_type AS mediaType, bytes, sha256, filename, width, height,
   created_at AS createdAt`
@@ -118,7 +113,7 @@ export function releaseQueuedFiles(
 export function createSqliteFileRecords({
   read,
   write,
-}: StatementAccess<FileStatements & KeyStatements>): FileRecords {
+}: StatementAccess<FileStatements>): FileRecords {
   return {
     begin: async (file) => {
       await write(({ beginFile }) => beginFile.run({ ...file }))
@@ -150,12 +145,6 @@ export function createSqliteFileRecords({
       write(({ claimUnusedFiles }) =>
         claimUnusedFiles.all({ before, limit, ownerId }).map(({ id }) => id),
       ),
-    name: async (threadId: ThreadId, ids) => {
-      await write((statements) => {
-        const thread = statements.readKey.get(threadId)?.thread
-        if (thread !== undefined) runToEnd(useFiles(statements, thread, ids))
-      })
-    },
     forget: async (ids) => {
       await write(({ forgetFile }) => {
         for (const id of ids) forgetFile.run(id)

@@ -257,7 +257,6 @@ const wrapRecords = (files: FileRecords, call: Call): FileRecords => ({
   reserve: (...args) => call('reserve files', () => files.reserve(...args), true),
   ownerBytes: (ownerId) => call('owner bytes', () => files.ownerBytes(ownerId)),
   claimUnused: (query) => call('claim unused', () => files.claimUnused(query), true),
-  name: (...args) => call('name files', () => files.name(...args), true),
   forget: (ids) => call('forget files', () => files.forget(ids), true),
 })
 

@@ -143,19 +143,16 @@ export const fileRules: readonly StoreRule[] = [
       'collects the files of a deleted thread at once, and keeps those that another thread refers to',
     check: ({ open }) =>
       withFiles(open, async (files, store) => {
-        const [own, shared, made] = ['1', '2', '3'].map((digit) => fileOf(digit))
-        assert.ok(own && shared && made)
-        for (const file of [own, shared, made]) await add(files, file)
+        const [own, shared] = [await add(files, fileOf('1')), await add(files, fileOf('2'))]
         await createThread(store)
         const other = await createThread(store, parseThreadId('other'))
         await append(store, [naming('m', own.id, shared.id)])
         await append(store, [naming('m', shared.id)], { threadId: other })
-        await files.name(parseThreadId('thread'), [made.id])
         const never = { before: 1, limit: 10 }
         assert.deepEqual(await files.claimUnused(never), [])
         await store.deleteThread(parseThreadId('thread'))
-        assert.deepEqual((await files.claimUnused(never)).toSorted(), [own.id, made.id])
-        await files.forget([own.id, made.id])
+        assert.deepEqual(await files.claimUnused(never), [own.id])
+        await files.forget([own.id])
         await store.deleteThread(other)
         assert.deepEqual(await files.claimUnused({ ...never, ownerId: ben }), [])
         assert.deepEqual(await files.claimUnused({ ...never, ownerId: ana }), [shared.id])
@@ -204,7 +201,6 @@ export const fileRules: readonly StoreRule[] = [
         const bens = parseThreadId('bens')
         await store.createThread({ id: bens, ownerId: ben, title: '', at })
         await append(store, [naming('m', sent.id, unsent.id)], { threadId: bens })
-        await files.name(bens, [sent.id, unsent.id])
         // The reservation of the upload is not ended by it.
         const never = { before: 1, limit: 10 }
         assert.deepEqual(await files.claimUnused(never), [])
@@ -304,7 +300,7 @@ export const fileRules: readonly StoreRule[] = [
   },
   {
     id: 'FL2',
-    claim: 'keeps a file of a withdrawn input if the thread was recorded to refer to it since',
+    claim: 'keeps a file of a withdrawn input if a message refers to it since',
     check: ({ open }) =>
       withFiles(open, async (files, store) => {
         const file = fileOf('1')
@@ -312,12 +308,11 @@ export const fileRules: readonly StoreRule[] = [
         await createThread(store)
         const { parts } = naming('q', file.id)
         const queueOf = async () => (await store.readThread(parseThreadId('thread')))?.queue ?? []
+        const write = async (event: NewEvent) => append(store, [event], { queue: await queueOf() })
         const input = { id: 'q', mode: 'queue', parts } as const
-        await append(store, [{ type: 'input-queued', input, at }], { queue: await queueOf() })
-        await files.name(parseThreadId('thread'), [file.id, file.id])
-        await append(store, [{ type: 'input-withdrawn', messageId: 'q', at }], {
-          queue: await queueOf(),
-        })
+        await write({ type: 'input-queued', input, at })
+        await write(naming('m', file.id, file.id))
+        await write({ type: 'input-withdrawn', messageId: 'q', at })
         assert.deepEqual(await queueOf(), [])
         const much = { before: Number.MAX_SAFE_INTEGER, limit: 10 }
         assert.deepEqual(await files.claimUnused(much), [])
