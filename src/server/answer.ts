@@ -1,3 +1,4 @@
+import { callObserver } from '../core/call-observer.ts'
 import { toReadableThrown } from '../core/error-text.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import { addCorsHeaders, answerPreflight } from './cors.ts'
@@ -62,11 +63,10 @@ const isHostFault = (error: unknown): boolean =>
 
 /** A 5xx response states that the error has been logged, so it is, also without a `log` option or when that throws. */
 function writeLog(record: RequestRecord, { log }: HandlerOptions): void {
-  try {
-    log?.(record)
-  } catch (thrown) {
-    logToStandardError(toReadableThrown(thrown))
-  }
+  callObserver(
+    () => log?.(record),
+    (thrown) => logToStandardError(toReadableThrown(thrown)),
+  )
   if (log !== undefined || record.error === undefined) return
   // An unreachable database is no bug of ours: one line for each request, without the stack.
   logToStandardError(record.status === 500 ? record.error : summarizeError(record.error))

@@ -1,4 +1,5 @@
 import type { Holdfast } from '../engine/create-holdfast.ts'
+import { callObserver } from '../core/call-observer.ts'
 import { toReadableThrown } from '../core/error-text.ts'
 import { answer } from './answer.ts'
 import { checkHoldfast } from './check-arguments.ts'
@@ -79,9 +80,8 @@ export function createHandler(holdfast: Holdfast, given: HandlerOptions = {}): H
  * Errors of the platform are logged: the message is stored and being answered, and a 500 would claim that it is not.
  */
 function keepProcess({ waitUntil }: HandlerOptions, holdfast: Holdfast): void {
-  try {
-    waitUntil?.(holdfast.settled())
-  } catch (thrown) {
-    logToStandardError(toReadableThrown(thrown))
-  }
+  callObserver(
+    () => waitUntil?.(holdfast.settled()),
+    (thrown) => logToStandardError(toReadableThrown(thrown)),
+  )
 }

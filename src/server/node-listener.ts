@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Writable } from 'node:stream'
+import { callObserver } from '../core/call-observer.ts'
 import { checkOptions } from '../core/check-options.ts'
 import { type ByteStream, byteStreamOf } from '../engine/follow/byte-stream.ts'
 import { TurnStreamBroken } from '../engine/follow/turn-stream.ts'
@@ -194,11 +195,7 @@ const isOrderly = (error: unknown): boolean =>
 
 /** A log that throws must not affect anything else. */
 function report(onError: (error: unknown) => void, error: unknown): void {
-  try {
-    onError(error)
-  } catch (thrown) {
-    logToStandardError(thrown)
-  }
+  callObserver(() => onError(error), logToStandardError)
 }
 
 async function answer(

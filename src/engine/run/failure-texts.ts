@@ -1,4 +1,5 @@
 import { AISDKError, JSONParseError, NoSuchToolError, ToolCallRepairError } from 'ai'
+import { callObserver } from '../../core/call-observer.ts'
 import type { CallOutcome } from '../../core/call.ts'
 import { errorTextOfThrown, toReadableThrown } from '../../core/error-text.ts'
 import { HoldfastError } from '../../core/holdfast-error.ts'
@@ -192,13 +193,13 @@ function callErrorText(
   error: unknown,
   where: FailurePlace,
 ): string | undefined {
-  try {
-    const text: unknown = errorText?.(error, where)
-    return typeof text === 'string' && text.trim() !== '' ? text : undefined
-  } catch {
-    // The neutral sentence is used instead, which reveals nothing.
-    return undefined
-  }
+  let text: unknown
+  // What it throws, or a promise, is no text: the neutral sentence is used instead, which reveals nothing.
+  callObserver(
+    () => (text = errorText?.(error, where)),
+    () => {},
+  )
+  return typeof text === 'string' && text.trim() !== '' ? text : undefined
 }
 
 /** Long enough to find it in a log, and short enough to be read out. */

@@ -1,4 +1,5 @@
 import { errorTextOfThrown } from '../../core/error-text.ts'
+import { callObserver } from '../../core/call-observer.ts'
 import type { Hooks, LifecycleEvent } from './hooks.ts'
 import { createOncePerMinute } from './once-per-minute.ts'
 
@@ -14,13 +15,9 @@ export function safely(hooks: Hooks | undefined, elapsedMs = () => performance.n
     // oxlint-disable-next-line no-console -- the last resort: an error that is not reported anywhere cannot be fixed
     console.error(`holdfast: hooks failed at ${type}: ${reason}`)
   }
-  return (event) => {
-    try {
-      const returned: unknown = hooks?.(event)
-      // Of an async listener: a rejection that nobody handles would end the process.
-      if (returned instanceof Promise) returned.catch((thrown: unknown) => report(event, thrown))
-    } catch (thrown) {
-      report(event, thrown)
-    }
-  }
+  return (event) =>
+    callObserver(
+      () => hooks?.(event),
+      (thrown) => report(event, thrown),
+    )
 }

@@ -8,6 +8,7 @@ import {
   unknownName,
   wholeNumber,
 } from '../../core/check-options.ts'
+import { callObserver } from '../../core/call-observer.ts'
 import { changedThreads } from '../commit-group.ts'
 import { createLedgerReader } from '../ledger-reader.ts'
 import { createSteadyClock } from '../steady-clock.ts'
@@ -128,7 +129,11 @@ export function postgres(
   const { schema = 'holdfast', poolSize = 10, pollMs = 250, listenUrl } = options
   const { connectTimeoutMs = 5_000, statementTimeoutMs = 5_000 } = options
   const quoted = `"${schema}"`
-  const onError = (error: unknown) => options.onError?.(toStoreFault(error))
+  const onError = (error: unknown) =>
+    callObserver(
+      () => options.onError?.(toStoreFault(error)),
+      () => {},
+    )
   const clock = createSteadyClock()
   const database = createDatabase({
     source: from,
