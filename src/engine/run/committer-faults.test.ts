@@ -188,6 +188,26 @@ describe('a store whose disk is full', () => {
     expect(committer.problem()).toBeNull()
   })
 
+  it('[LG3a] is said to save again once a write shows it, also where nobody writes any more', async () => {
+    const { submit, groups, until, committer, clock } = open()
+    until(() => Promise.reject(new HoldfastError('store-failed', 'There are no tables.')))
+    submit('a')
+    await settled()
+    for (const after of [14_999, 1, 15_000]) {
+      await clock.advance(after)
+      expect(committer.saving).toBe('interrupted')
+      await settled()
+    }
+    // The write of somebody, and one after each time that the fault might have been over.
+    expect(groups).toEqual([['a'], ['a'], ['a']])
+    until(null)
+    await clock.advance(15_000)
+    expect(committer.saving).toBe('interrupted')
+    await settled()
+    expect([committer.saving, committer.problem()]).toEqual(['ok', null])
+    expect(groups).toHaveLength(4)
+  })
+
   it('[LG3a HT1] is ready again when a probe was stored, which leaves nothing behind', async () => {
     const { committer, person, until, clock, stored, groups } = open()
     const room = (name: string) =>

@@ -76,7 +76,7 @@ const retryMs = 100
 const [firstBusyPauseMs, longestBusyPauseMs] = [20, 500] as const
 /** How long a row may stay locked before a writer that is not a run gets an error. */
 const busyLimitMs = 5_000
-/** A fault that has not recurred for this long may be over: only the next write can show it. */
+/** A fault that has not recurred for this long may be over. Only a write can show it, so one is made if nobody else does. */
 const faultMemoryMs = 15_000
 
 export function createCommitter(store: Store, clock: Clock, observer: CommitObserver): Committer {
@@ -88,7 +88,9 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
   /** When the write in flight began. */
   let since: number | null = null
   let storedAt = Number.NEGATIVE_INFINITY
-  let fault: { readonly error: HoldfastError; readonly at: number } | null = null
+  let fault: { readonly error: HoldfastError; readonly at: number; readonly of: ThreadId } | null =
+    null
+  let isLookingAgain = false
   /** Why the write in flight is being retried; null during the first attempt. */
   let retriedAfter: unknown = null
   /** Set while commits that are not of runs wait for the write in flight. */
@@ -244,7 +246,10 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
     started: number,
     onRetry: () => void = () => {},
   ): Promise<readonly Waiting[]> => {
-    if (isFault(error)) fault = { error, at: elapsedMs(clock) }
+    const [first] = group
+    if (isFault(error) && first !== undefined) {
+      fault = { error, at: elapsedMs(clock), of: first.commit.append.threadId }
+    }
     const isOver = going.signal.aborted || elapsedMs(clock) - started >= patienceMs
     const isRetried = isFault(error) && (error.isTemporary || error.isInDoubt) && !isOver
     const patient = isRetried ? group.filter(({ isPatient }) => isPatient).filter(isOpen) : []
@@ -275,9 +280,23 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
     })
   }
 
+  /** Looks again now and then: whoever asks is a follower, or a load balancer, and must not be told that all is well. */
   const currentFault = (): HoldfastError | null => {
     if (fault === null) return null
-    return since !== null || elapsedMs(clock) - fault.at < faultMemoryMs ? fault.error : null
+    const isOld = since === null && elapsedMs(clock) - fault.at >= faultMemoryMs
+    // A commit of nothing is stored on a full disk too: only one with rows shows whether there is room.
+    if (isOld && fault.error.code === 'store-full') return null
+    if (isOld && !isLookingAgain && !going.signal.aborted) void lookAgain(fault.of)
+    return fault.error
+  }
+
+  /** A commit of nothing. Its result settles the fault, as that of any other does: see `finish` and `afterFault`. */
+  const lookAgain = async (threadId: ThreadId) => {
+    const planned = planCommit({ threadId, events: [] })
+    if ('kind' in planned) return
+    isLookingAgain = true
+    await submit(planned).catch(() => {})
+    isLookingAgain = false
   }
 
   /** How long the write in flight has taken; commits that wait for a row lock of their own are not counted. */
