@@ -54,12 +54,16 @@ export function firstCommits<Item>(
     // A row that is changed takes twice as long as a new one.
     rows += calls.length + newMessages.length + 2 * (changedMessages.length + shownMessages.length)
     rows += 2 * files.length + inputs.length
-    for (const { output } of calls) chars += output?.length ?? 0
-    for (const { body } of newMessages) chars += body?.length ?? 0
+    for (const call of calls) chars += lengthOf(call.output, call.modelOutput, call.input)
+    for (const { body } of newMessages) chars += lengthOf(body)
+    for (const { snapshot } of changedMessages) chars += lengthOf(snapshot?.body)
     return nth >= least && (rows > manyRows || chars > manyChars)
   })
   return end === -1 ? items : items.slice(0, end)
 }
+
+const lengthOf = (...texts: readonly (string | null | undefined)[]): number =>
+  texts.reduce<number>((sum, text) => sum + (text?.length ?? 0), 0)
 
 /** The newest seq of each thread that a group has changed: what the change notifications contain. */
 export function changedThreads(

@@ -5,7 +5,7 @@ import { planCommit, type PlannedCommit } from '../../store/plan-commit.ts'
 import type { AppendResult, Store } from '../../store/store.ts'
 import { type Clock, elapsedMs, wait } from '../clock.ts'
 import { heldFault, isFault, overdueFault, toErrorInDoubt, unstoredFault } from './commit-faults.ts'
-import { createLargeGate, type EnterLarge } from './large-commits.ts'
+import { createLargeGate, type EnterLarge, type LargePlace } from './large-commits.ts'
 import { createRoomProbe } from './room-probe.ts'
 import { createUnansweredRenewals } from './unanswered-renewals.ts'
 
@@ -26,8 +26,9 @@ export interface Committer {
   /**
    * @param writer `run`: the commit is retried as those of runs are. @default by its lease: whoever holds one already is
    * retried, because an error would leave a lease behind that nobody works under; all others wait for the response
+   * @param place of a large commit, for its first attempt; it is left here
    */
-  submit(commit: PlannedCommit, writer?: 'run'): Promise<CommitResult>
+  submit(commit: PlannedCommit, writer?: 'run', place?: LargePlace | null): Promise<CommitResult>
   readonly enterLarge: EnterLarge
   /** The process is shutting down: a write that does not succeed now is rejected instead of retried. */
   stopWaiting(): void
@@ -57,6 +58,8 @@ interface Waiting {
   busy: number
   /** An attempt got no answer: it may be stored, or may still be. */
   isInDoubt: boolean
+  /** Of a large commit; each attempt has one of its own. */
+  place: LargePlace | null
   /** Its writer has the result. An attempt may still be in flight, or queued: only of a renewal. */
   isSettled: boolean
 }
@@ -96,10 +99,12 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
   /** Set while commits that are not of runs wait for the write in flight. */
   let cancelOverdue: (() => void) | null = null
   const going = new AbortController()
+  const enterLarge = createLargeGate(clock, patienceMs, going.signal)
   const probeRoom = createRoomProbe(store, clock)
 
   const close = (waiting: Waiting) => {
     waiting.isSettled = true
+    waiting.place?.leave()
     held.delete(waiting)
     renewals.delete(waiting)
   }
@@ -171,17 +176,30 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
   }
 
   const commitApart = async (waiting: Waiting) => {
-    const started = elapsedMs(clock)
     let left: readonly Waiting[] = [waiting]
     while (left.length > 0) {
+      const started = elapsedMs(clock)
       try {
         const results = await store.commit([waiting.commit])
         renewAcquired(waiting.commit, results[0])
         finish(left, results, started)
         return
       } catch (error) {
-        left = await afterFault(left, error, started)
+        waiting.place?.leave()
+        left = await afterFault(left, error, waiting.since)
+        if (left.length > 0) await enterAgain(waiting)
       }
+      left = left.filter(isOpen)
+    }
+  }
+
+  const enterAgain = async (waiting: Waiting) => {
+    if (waiting.place === null) return
+    const { ownerId, since: from } = waiting.place
+    try {
+      waiting.place = await enterLarge(ownerId, from)
+    } catch (error) {
+      reject(waiting, error)
     }
   }
 
@@ -234,9 +252,15 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
       return
     }
     held.add(waiting)
+    waiting.place?.leave()
     const pauseMs = Math.min(firstBusyPauseMs * 2 ** waiting.busy, longestBusyPauseMs)
     waiting.busy++
-    clock.after(pauseMs, () => queueUp(waiting))
+    clock.after(pauseMs, () => void tryAgain(waiting))
+  }
+
+  const tryAgain = async (waiting: Waiting) => {
+    await enterAgain(waiting)
+    if (isOpen(waiting)) queueUp(waiting)
   }
 
   /** Returns the commits that are to be retried; all others are rejected. */
@@ -326,14 +350,19 @@ export function createCommitter(store: Store, clock: Clock, observer: CommitObse
       if (fault?.error.code === 'store-full') fault = null
     },
     submit,
-    enterLarge: createLargeGate(clock, patienceMs),
+    enterLarge,
   }
 
-  function submit(commit: PlannedCommit, writer?: 'run'): Promise<CommitResult> {
+  function submit(
+    commit: PlannedCommit,
+    writer?: 'run',
+    place: LargePlace | null = null,
+  ): Promise<CommitResult> {
     const { promise, ...settlers } = Promise.withResolvers<CommitResult>()
     const waiting: Waiting = {
       commit,
-      since: elapsedMs(clock),
+      since: place?.since ?? elapsedMs(clock),
+      place,
       isPatient: writer === 'run' || holdsLease(commit),
       ...settlers,
       busy: 0,

@@ -1,7 +1,7 @@
 import { createFairGate, type Leave } from '../../core/fair-gate.ts'
 import type { NewEvent } from '../../core/event.ts'
 import type { OwnerId } from '../../core/ids.ts'
-import type { Clock } from '../clock.ts'
+import { type Clock, elapsedMs } from '../clock.ts'
 import { overdueFault } from './commit-faults.ts'
 import { charsOfOutcome } from './turn-size.ts'
 
@@ -9,29 +9,48 @@ import { charsOfOutcome } from './turn-size.ts'
 const manyChars = 1_048_576
 
 /** So many at once, of all runs, and of each owner one. */
-const largeAtOnce = 2
+const largeAtOnce = 4
 
 /**
- * A place for a commit of large results, to be taken before it is planned: its rows are a second copy of them, and the
- * database's parameters a third. Without this gate, the copies of all runs that wait for the database would be in memory at
- * once (OP7).
+ * A place for one attempt of a commit of large results. It is taken before the commit is planned: its rows are a second copy
+ * of the results, and the database's parameters a third. Without places, the copies of all runs that wait for the database
+ * would be in memory at once (OP7). It is left when the attempt is over, however it ended, so that a thread that somebody
+ * has locked keeps no other waiting (LG3a).
  */
-export type EnterLarge = (ownerId: OwnerId) => Promise<Leave>
+export interface LargePlace {
+  readonly ownerId: OwnerId
+  /** When it was first waited for: the patience of a run begins there. */
+  readonly since: number
+  readonly leave: Leave
+}
 
-/** @param patienceMs who waits for longer is rejected, as a commit would be */
-export function createLargeGate(clock: Clock, patienceMs: number): EnterLarge {
+export type EnterLarge = (ownerId: OwnerId, since?: number) => Promise<LargePlace>
+
+/** Who waits for longer than `patienceMs`, or for a process that is `closing`, is rejected, as a commit would be. */
+export function createLargeGate(
+  clock: Clock,
+  patienceMs: number,
+  closing: AbortSignal,
+): EnterLarge {
   const enter = createFairGate(largeAtOnce)
-  return (ownerId) =>
+  return (ownerId, since = elapsedMs(clock)) =>
     new Promise((resolve, reject) => {
       let isOver = false
-      const cancel = clock.after(patienceMs, () => {
+      const giveUp = () => {
         isOver = true
+        end()
         reject(overdueFault())
-      })
-      void enter(ownerId).then((leave) => {
+      }
+      const cancel = clock.after(Math.max(0, since + patienceMs - elapsedMs(clock)), giveUp)
+      const end = () => {
         cancel()
-        if (isOver) leave()
-        else resolve(leave)
+        closing.removeEventListener('abort', giveUp)
+      }
+      closing.addEventListener('abort', giveUp)
+      void enter(ownerId).then((leave) => {
+        if (isOver) return leave()
+        end()
+        resolve({ ownerId, since, leave })
       })
     })
 }

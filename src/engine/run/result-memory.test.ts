@@ -26,6 +26,15 @@ it('[OP7] those of all owners too, but nobody is refused little', () => {
   ])
 })
 
+it('[OP7] a result that comes after the end of its run holds nothing', () => {
+  const memory = createResultMemory(limits)
+  const [ended, next] = [memory.open(ann), memory.open(ann)]
+  ended.release()
+  expect(ended.hold(90)).toBe(true)
+  ended.count(90)
+  expect(next.hold(100)).toBe(true)
+})
+
 it('[OP7] a turn that another run has begun is counted as it is, and never refused', () => {
   const memory = createResultMemory(limits)
   const run = memory.open(ann)

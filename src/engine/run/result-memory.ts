@@ -43,20 +43,28 @@ export function createResultMemory(limits: ResultLimits): ResultMemory {
   return {
     open(ownerId) {
       let own = 0
+      let isReleased = false
       const resize = (chars: number) => {
         grow(ownerId, chars - own)
         own = chars
       }
       return {
-        count: resize,
+        count(chars) {
+          if (!isReleased) resize(chars)
+        },
         hold(chars) {
+          // The run has ended, but not the tool: its result is dropped, and must not be held for ever.
+          if (isReleased) return true
           const ofOwner = (held.get(ownerId) ?? 0) + chars
           const isRefused = ofOwner > limits.ofOwner || total + chars > limits.ofAll
           if (isRefused && ofOwner > limits.ofEach) return false
           resize(own + chars)
           return true
         },
-        release: () => resize(0),
+        release() {
+          resize(0)
+          isReleased = true
+        },
       }
     },
   }

@@ -15,7 +15,7 @@ import type { Clock } from '../clock.ts'
 import type { Committer } from './committer.ts'
 import { createEventBuffer } from './event-buffer.ts'
 import { createDeferredNotifications } from './deferred-notifications.ts'
-import { firstPortion, isLargeCommit } from './large-commits.ts'
+import { firstPortion, isLargeCommit, type LargePlace } from './large-commits.ts'
 import type { Hub } from '../follow/hub.ts'
 import { toFrame } from '../follow/live-window.ts'
 import { createOneRenewal } from './one-renewal.ts'
@@ -141,11 +141,23 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     cancelTimer = null
     return buffer.drain()
   }
+  const startTimer = () => {
+    cancelTimer ??= clock.after(options.textDelayMs, () => {
+      cancelTimer = null
+      ledger.commit().catch(options.onFault)
+    })
+  }
+  /** Events that were drained and are not stored: nothing may be stored before them (LG3). */
+  const restore = (drained: readonly NewTurnEvent[]) => {
+    if (drained.length === 0) return
+    buffer.restore(drained)
+    startTimer()
+  }
   /** Of large results no more than one commit may have; the rest stays in the buffer. */
   const drainPortion = (): readonly NewTurnEvent[] => {
     const drained = drain()
     const portion = firstPortion(drained)
-    if (portion.length < drained.length) buffer.restore(drained.slice(portion.length))
+    restore(drained.slice(portion.length))
     return portion
   }
 
@@ -204,15 +216,20 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
     isLargeCommit(given) ? writeLarge(given, lease) : writeNow(given, lease)
 
   const writeLarge = async (given: readonly NewEvent[], lease: LeaseUse): Promise<boolean> => {
-    const leave = await committer.enterLarge(ownerId)
+    const place = await committer.enterLarge(ownerId)
     try {
-      return await writeNow(given, lease)
+      return await writeNow(given, lease, place)
     } finally {
-      leave()
+      // The committer has left it, unless it was refused before that.
+      place.leave()
     }
   }
 
-  const writeNow = async (given: readonly NewEvent[], lease: LeaseUse): Promise<boolean> => {
+  const writeNow = async (
+    given: readonly NewEvent[],
+    lease: LeaseUse,
+    place: LargePlace | null = null,
+  ): Promise<boolean> => {
     // A run that has handed its lease over is not fenced before another has acquired it.
     if (!holdsLease) throw new FencedError('This run no longer holds its lease.')
     // On every attempt: another writer may have ended a call that these events end too (CL2).
@@ -231,7 +248,7 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       isReleasing = lease.kind !== 'hold'
       // `run` is passed because the lease does not show it: an end that begins the next turn acquires one, as a person's
       // message does, and would be given up at the first fault together with the last text of the turn (LG3a).
-      const result = await committer.submit(planned, 'run')
+      const result = await committer.submit(planned, 'run', place)
       if (result.kind === 'appended') {
         // Must run in the same tick as the update of `turn`, or `expected` counts these events twice, or not at
         // all.
@@ -342,22 +359,21 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
 
     push(event) {
       buffer.push(event)
-      cancelTimer ??= clock.after(options.textDelayMs, () => {
-        cancelTimer = null
-        ledger.commit().catch(options.onFault)
-      })
+      startTimer()
     },
 
     extend: (block, delta) => buffer.extend(block, delta),
 
     async commit(events = []) {
       for (const event of events) buffer.push(event)
-      let left = buffer.size
+      let left: number | undefined
       do {
         // Not in a function of its own: two callers that wait must not both find the ledger free, or the second
         // returns while its events are still in flight with the first (CL3).
         while (writing.current !== null) await writing.current
         if (broken !== null) throw broken
+        // Counted only now: who wrote before may have put events back in front of these.
+        left ??= buffer.size
         const portion = drainPortion()
         if (portion.length === 0) return
         left -= portion.length
@@ -383,8 +399,12 @@ export function createRunLedger(options: RunLedgerOptions): RunLedger {
       if (planned === null) return null
       const drained = drain()
       const events = [...drained, ...planned.events]
-      const isStored = await begin(events, () => write(events, leaseFor(planned, finish)))
-      if (!isStored) buffer.restore(drained)
+      const isStored = await begin(events, async () => {
+        const isWritten = await write(events, leaseFor(planned, finish))
+        // Before anybody else may write.
+        if (!isWritten) restore(drained)
+        return isWritten
+      })
       return isStored ? { next } : null
     },
 
