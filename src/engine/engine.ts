@@ -1,3 +1,4 @@
+import { callObserver } from '../core/call-observer.ts'
 import type { NewEvent } from '../core/event.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { CallId, MessageId, OwnerId, Seq, ThreadId } from '../core/ids.ts'
@@ -345,15 +346,20 @@ function openTrace(
 ): OpenTrace | undefined {
   if (open === undefined || how !== 'sent') return undefined
   const place = { ownerId, threadId, turnId }
-  try {
+  const { ofObserver } = createFailureTexts(place, options.errorText, (where, error) =>
+    emit({ type: 'failed', ...where, error }),
+  )
+  const call = (work: () => unknown) =>
+    callObserver(work, (thrown) => ofObserver('hooks.openTrace', thrown))
+  let opened: OpenTrace | undefined
+  call(() => {
     const trace = open(place)
-    return typeof trace?.traceparent === 'string' ? trace : undefined
-  } catch (thrown) {
-    createFailureTexts(place, options.errorText, (where, error) =>
-      emit({ type: 'failed', ...where, error }),
-    ).ofObserver('hooks.openTrace', thrown)
+    if (typeof trace?.traceparent !== 'string') return trace
+    const { traceparent } = trace
+    opened = { traceparent, discard: () => call(() => trace.discard()) }
     return undefined
-  }
+  })
+  return opened
 }
 
 const traced = (events: readonly NewEvent[], trace: string): readonly NewEvent[] =>

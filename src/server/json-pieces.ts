@@ -6,42 +6,58 @@ export const longChars = 1_000_000
  * its own. A message of AI SDK 4 contains its text twice, and all of it in one piece took twice as long.
  */
 export function* jsonPieces(value: unknown, long = longChars): Generator<string, void> {
-  if (typeof value !== 'object' || value === null || !hasLongText(value, long)) {
+  const holders = new Set<object>()
+  findHolders(value, long, holders)
+  yield* piecesOf(value, holders)
+}
+
+/** Notes the objects that contain a long text, at any depth; true if the value is one, or is or contains such a text. */
+function findHolders(value: unknown, long: number, holders: Set<object>): boolean {
+  if (typeof value === 'string') return value.length >= long
+  if (typeof value !== 'object' || value === null) return false
+  let isHolder = false
+  if (Array.isArray(value)) {
+    for (const item of value) isHolder = findHolders(item, long, holders) || isHolder
+  } else {
+    for (const key in value) {
+      const item = (value as Readonly<Record<string, unknown>>)[key]
+      isHolder = findHolders(item, long, holders) || isHolder
+    }
+  }
+  if (isHolder) holders.add(value)
+  return isHolder
+}
+
+function* piecesOf(value: unknown, holders: ReadonlySet<object>): Generator<string, void> {
+  if (typeof value !== 'object' || value === null || !holders.has(value)) {
     yield JSON.stringify(value)
   } else if (Array.isArray(value)) {
-    yield* listPieces(value, long)
+    yield* listPieces(value, holders)
   } else {
-    yield* fieldPieces(value, long)
+    yield* fieldPieces(value, holders)
   }
 }
 
-function* listPieces(list: readonly unknown[], long: number): Generator<string, void> {
+function* listPieces(
+  list: readonly unknown[],
+  holders: ReadonlySet<object>,
+): Generator<string, void> {
   let before = '['
   for (const item of list) {
     yield before
-    yield* jsonPieces(item ?? null, long)
+    yield* piecesOf(item ?? null, holders)
     before = ','
   }
   yield ']'
 }
 
-function* fieldPieces(object: object, long: number): Generator<string, void> {
+function* fieldPieces(object: object, holders: ReadonlySet<object>): Generator<string, void> {
   let before = '{'
   for (const [key, item] of Object.entries(object)) {
     if (item === undefined) continue
     yield `${before}${JSON.stringify(key)}:`
-    yield* jsonPieces(item, long)
+    yield* piecesOf(item, holders)
     before = ','
   }
   yield '}'
-}
-
-function hasLongText(value: unknown, long: number): boolean {
-  if (typeof value === 'string') return value.length >= long
-  if (typeof value !== 'object' || value === null) return false
-  if (Array.isArray(value)) return value.some((item) => hasLongText(item, long))
-  for (const key in value) {
-    if (hasLongText((value as Readonly<Record<string, unknown>>)[key], long)) return true
-  }
-  return false
 }

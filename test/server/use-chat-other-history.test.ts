@@ -1,8 +1,9 @@
 import { Chat } from '@ai-sdk/react'
-import { DefaultChatTransport, type UIMessage, type UIMessageChunk } from 'ai'
+import { DefaultChatTransport, tool, type UIMessage, type UIMessageChunk } from 'ai'
 import { createChatTransport } from 'holdfast/client'
 import { readChunks } from '../../src/testing/http-rules/chat-requests.ts'
 import { expect, it } from 'vitest'
+import { z } from 'zod'
 import { startChatServer } from './chat-server.ts'
 
 const threadId = 'thread-of-a-restored-database'
@@ -40,6 +41,32 @@ it('[OP6] so is one that asks again for such an answer, whatever is answered ane
   const { chat, statuses } = openTab(url, lost)
   await chat.regenerate()
   expect(statuses).toEqual(['other-history'])
+})
+
+it('[OP6 IN3] one that asks again after an input which joined the answer is not', async () => {
+  const gate = Promise.withResolvers<void>()
+  const { url } = await startChatServer(
+    (text, step) =>
+      text === 'u1' && step === 0 ? [{ call: 'look', input: {} }] : [{ text: 'Both.' }],
+    { tools: { look: tool({ inputSchema: z.object({}), execute: () => gate.promise }) } },
+  )
+  const post = (body: object) =>
+    fetch(`${url}/api/chat`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ id: threadId, ...body }),
+    })
+  const user = (id: string) => ({ id, role: 'user', parts: [{ type: 'text', text: id }] })
+  const first = await post({ messages: [user('u1')], trigger: 'submit-message' })
+  const second = await post({
+    messages: [user('u2')],
+    whenBusy: 'steer',
+    trigger: 'submit-message',
+  })
+  gate.resolve()
+  await Promise.all([first.text(), second.text()])
+  const again = await post({ messages: [user('u1'), user('u2')], trigger: 'regenerate-message' })
+  expect(await again.text()).not.toContain('other-history')
 })
 
 it('[OP6] a page that then loads the thread shows what is stored, and the answer that goes on', async () => {

@@ -250,3 +250,18 @@ it('[LG3] stores nothing of a group whose writing fails, and goes on afterwards'
   expect(await store.readThread(threadId)).toMatchObject({ seq: 0 })
   expect(await appendEvents(store, append(0, 'one'))).toMatchObject({ kind: 'appended', seq: 1 })
 })
+
+it('[LG7 OP7] reads a long text of a file that was made in another encoding', async () => {
+  const file = temporaryFile()
+  openRaw(file).exec(`PRAGMA encoding = 'UTF-16le'; CREATE TABLE first (id); DROP TABLE first`)
+  const store = openStore(file)
+  await create(store)
+  const text = 'Ωμέγα, '.repeat(20_000)
+  const at = { at: 1, messageId: parseMessageId('long'), parts: [{ type: 'text', text }] } as const
+  await appendEvents(store, {
+    threadId,
+    expectedSeq: 0,
+    events: [{ type: 'message-added', role: 'user', ...at }],
+  })
+  expect(await store.readMessage(threadId, at.messageId)).toMatchObject({ parts: at.parts })
+})

@@ -186,8 +186,12 @@ async function showsOtherHistory(
   const [last, stored] =
     chat.kind === 'send' ? [chat.lastAnswer, sent.previous] : [chat.lastQuestion, sent.turn.replyTo]
   if (last === undefined || last === stored) return false
-  const found = holdfast.store.readMessage(chat.threadId, last, 'lazy').catch(() => undefined)
-  return (await found) === null
+  const { store } = holdfast
+  const found = async () =>
+    (await store.readMessage(chat.threadId, last, 'lazy')) ??
+    // One that joined a turn, or was withdrawn, is no message.
+    (await store.findInput?.(chat.threadId, last))
+  return (await found().catch(() => undefined)) === null
 }
 
 function respond(threadId: ThreadId, sent: SendResult, reply: Reply): Response {

@@ -39,6 +39,8 @@ export type LedgerStatements = ReturnType<typeof prepareLedgerStatements>
 export function prepareLedgerStatements(db: DatabaseSync) {
   const prepare = prepareOn(db)
   return {
+    /** Of texts that are read as their bytes: those of a file that somebody made in UTF-16 are in UTF-16. */
+    textDecoder: new TextDecoder(String(db.prepare('PRAGMA encoding').get()?.['encoding'])),
     search: prepareSearchStatements(db),
     shares: prepareShareStatements(db),
     readThread: prepare<[ThreadId], StoredThreadRow>(sql.readThread),

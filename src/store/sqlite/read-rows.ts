@@ -232,7 +232,7 @@ function createRowReader(statements: LedgerStatements, thread: ThreadKey, most: 
     for (const row of statements.readCalls.all({ most, thread, turn, turnId })) addCall(row)
   }
   const add = (record: MessageRecord) => {
-    const row = toMessageRow(record)
+    const row = toMessageRow(record, statements.textDecoder)
     messages.push(row)
     bytes += (row.body?.length ?? 0) + (record.versions?.length ?? 0)
   }
@@ -309,9 +309,7 @@ function toBatchRow(
   return { ...batch, turnId }
 }
 
-const decoder = new TextDecoder()
-
-const toMessageRow = (record: MessageRecord): MessageRow => ({
+const toMessageRow = (record: MessageRecord, decoder: TextDecoder): MessageRow => ({
   id: record.messageId,
   role: record.role,
   status: record.status,
