@@ -37,22 +37,18 @@ export function folderFiles(folder: string): FileStore {
     async write(id, content) {
       const path = pathOf(id)
       const part = `${path}.part`
-      try {
-        await writeFrom(content, async (pieces) => {
-          await mkdir(dirname(path), { recursive: true })
-          const file = await open(part, 'w', 0o600)
-          try {
-            for await (const piece of pieces) await writeAll(file, piece)
-            // Synced to disk before the database records that the file is complete.
-            await sync(file)
-          } finally {
-            await close(file)
-          }
-        })
-        await rename(part, path)
-      } catch (error) {
-        throw toWriteFault(error)
-      }
+      await writeFrom(content, async (pieces) => {
+        await onDisk(mkdir(dirname(path), { recursive: true }))
+        const file = await onDisk(open(part, 'w', 0o600))
+        try {
+          for await (const piece of pieces) await onDisk(writeAll(file, piece))
+          // Synced to disk before the database records that the file is complete.
+          await onDisk(sync(file))
+        } finally {
+          await close(file)
+        }
+      })
+      await onDisk(rename(part, path))
     },
 
     async read(id, range) {
@@ -77,7 +73,7 @@ export function folderFiles(folder: string): FileStore {
 const full = ['store-full', 'The disk of the files is full.'] as const
 const readOnly = ['store-read-only', 'The folder of the files cannot be written to.'] as const
 
-/** By Node's codes for errors of files. Whatever else was thrown may be of the content's source. */
+/** By Node's codes for errors of files. */
 const writeFaults = new Map<unknown, typeof full | typeof readOnly>([
   ...(['ENOSPC', 'EDQUOT'] as const).map((code) => [code, full] as const),
   ...(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOENT'] as const).map(
@@ -85,11 +81,16 @@ const writeFaults = new Map<unknown, typeof full | typeof readOnly>([
   ),
 ])
 
-function toWriteFault(error: unknown): unknown {
-  const fault = writeFaults.get((error as NodeJS.ErrnoException | null)?.code)
-  if (fault === undefined) return error
-  const [code, message] = fault
-  return new HoldfastError(code, message, { cause: error, isTemporary: true })
+/** A step of a write, whose errors are those of the folder. The content's source may throw errors with the same codes. */
+async function onDisk<Result>(step: Promise<Result>): Promise<Result> {
+  try {
+    return await step
+  } catch (error) {
+    const fault = writeFaults.get((error as NodeJS.ErrnoException | null)?.code)
+    if (fault === undefined) throw error
+    const [code, message] = fault
+    throw new HoldfastError(code, message, { cause: error, isTemporary: true })
+  }
 }
 
 const pieceBytes = 65_536

@@ -16,13 +16,8 @@ function findHolders(value: unknown, long: number, holders: Set<object>): boolea
   if (typeof value === 'string') return value.length >= long
   if (typeof value !== 'object' || value === null) return false
   let isHolder = false
-  if (Array.isArray(value)) {
-    for (const item of value) isHolder = findHolders(item, long, holders) || isHolder
-  } else {
-    for (const key in value) {
-      const item = (value as Readonly<Record<string, unknown>>)[key]
-      isHolder = findHolders(item, long, holders) || isHolder
-    }
+  for (const item of Object.values(value)) {
+    isHolder = findHolders(item, long, holders) || isHolder
   }
   if (isHolder) holders.add(value)
   return isHolder

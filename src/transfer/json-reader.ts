@@ -1,6 +1,7 @@
 import { leaveString, type StringScan } from '../core/json-depth.ts'
 import type { Json } from '../core/json.ts'
 import { createPacer } from '../store/pacer.ts'
+import { notUtf8, whyNotUtf8 } from './decode-text.ts'
 import { parseSource, tooManyMembers } from './parse-source.ts'
 
 /** The text is not JSON from here on. */
@@ -111,7 +112,8 @@ export class JsonReader {
     if (text === null) return null
     const found = await parseSource(text, this.mostChars, this.#pace)
     if (found.kind === 'too-wide') return this.#skip(tooManyMembers)
-    return { value: found.kind === 'value' ? found.value : undefined }
+    if (found.kind === 'value') return { value: found.value }
+    return text.includes(notUtf8) ? this.#skip(whyNotUtf8) : { value: undefined }
   }
 
   #skip(why: string): null {

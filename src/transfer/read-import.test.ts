@@ -32,16 +32,36 @@ describe('reading what is imported', () => {
     },
   )
 
-  it('[LE5 LE7] refuses what is not UTF-8, in whichever piece: nothing is stored with other letters', async () => {
-    const text = JSON.stringify({ id: 'a', messages: [message, { role: 'user', content: 'café' }] })
-    const latin = Buffer.from(text.replace('ünïcödé 🙂', ''), 'latin1')
-    for (const cut of [1, latin.length - 8, latin.length]) {
-      const pieces = async function* () {
-        yield* [latin.subarray(0, cut), latin.subarray(cut)]
+  it('[LE5 LE7] names what is not UTF-8, in whichever piece, and takes the rest: nothing gets other letters', async () => {
+    const own = { role: 'user', content: 'ünïcödé, 日本語 🙂' }
+    const texts = [own, { role: 'user', content: 'caf~' }, own].map((each) => JSON.stringify(each))
+    const forms = {
+      lines: [texts.join('\n'), 'line 2'],
+      list: [`[${texts.join(',')}]`, 'messages[1]'],
+    } as const
+    for (const [text, place] of Object.values(forms)) {
+      // As in Latin-1.
+      const bytes = Buffer.from(text)
+      bytes[bytes.indexOf('~')] = 0xe9
+      for (const size of [1, 2, 3, 7, bytes.length]) {
+        const pieces = async function* () {
+          for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+        }
+        const items = await Array.fromAsync(readImport(pieces()))
+        const found = items.filter(({ kind }) => kind !== 'thread')
+        expect(found).toMatchObject([
+          { value: own },
+          { kind: 'unreadable', where: place, why: 'It is not UTF-8.' },
+          { value: own },
+        ])
       }
-      await expect(Array.fromAsync(readImport(pieces()))).rejects.toThrow(
-        'It is not UTF-8. Convert it first.',
-      )
+    }
+  })
+
+  it('[LE5] takes a replacement character that is in the text itself', async () => {
+    const own = { role: 'user', content: 'a \ufffd\ufffd of its own' }
+    for (const size of [1, 2, 3, 5, 1_000]) {
+      expect(await read(JSON.stringify([own]), size)).toMatchObject([{}, { value: own }])
     }
   })
 

@@ -2,6 +2,7 @@ import { HoldfastError } from '../core/holdfast-error.ts'
 import { isJsonObject } from '../core/json.ts'
 import { isWideMessage, tooManyValues } from '../import/message-width.ts'
 import { createPacer, runPaced } from '../store/pacer.ts'
+import { decodeText } from './decode-text.ts'
 import type { ImportItem } from './import-item.ts'
 import { JsonFault, JsonReader } from './json-reader.ts'
 import { parseSource } from './parse-source.ts'
@@ -35,7 +36,7 @@ async function* readItems(
   source: AsyncIterable<Uint8Array | string>,
   { messageChars: mostChars = Number.POSITIVE_INFINITY }: ReadOptions,
 ): AsyncGenerator<ImportItem> {
-  const pieces = decode(source)
+  const pieces = decodeText(source)
   // The decoder of bytes removes the byte order mark; text may still have it.
   const head = (await readHead(pieces)).replace(/^\ufeff/, '')
   if (head.trim() === '') throw new HoldfastError('bad-request', 'There is nothing in it.')
@@ -102,22 +103,6 @@ async function looksLikeLines(head: string): Promise<boolean> {
   if (first === undefined || second === undefined) return false
   if (await isWhole(first)) return true
   return (await isWhole(second)) && (third === undefined || (await isWhole(third)))
-}
-
-async function* decode(source: AsyncIterable<Uint8Array | string>): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  // A text in another encoding would be stored with a replacement in place of each of its letters.
-  const decodeNext = (...piece: Parameters<typeof decoder.decode>): string => {
-    try {
-      return decoder.decode(...piece)
-    } catch (cause) {
-      throw new HoldfastError('bad-request', 'It is not UTF-8. Convert it first.', { cause })
-    }
-  }
-  for await (const piece of source) {
-    yield typeof piece === 'string' ? piece : decodeNext(piece, { stream: true })
-  }
-  yield decodeNext()
 }
 
 async function* prepend(head: string, pieces: AsyncGenerator<string>): AsyncGenerator<string> {

@@ -1,5 +1,6 @@
 import { isJsonObject, type Json } from '../core/json.ts'
 import { createPacer, type Pacer } from '../store/pacer.ts'
+import { notUtf8, whyNotUtf8 } from './decode-text.ts'
 import type { ImportItem } from './import-item.ts'
 import { tooLong } from './json-reader.ts'
 import { parseSource, tooManyMembers } from './parse-source.ts'
@@ -22,6 +23,8 @@ export async function* readLines(
     else {
       const found = await parseSource(line, mostChars, pace)
       if (found.kind === 'too-wide') yield { kind: 'unreadable', where, why: tooManyInLine }
+      else if (found.kind !== 'value' && line.includes(notUtf8))
+        yield { kind: 'unreadable', where, why: whyNotUtf8 }
       else yield* readLine(found.kind === 'value' ? found.value : undefined, where, count)
     }
   }

@@ -72,6 +72,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     try {
       return await connect()
     } catch (error) {
+      if (isEnding) throw closedFault()
       if (isExhausted(error) && count > 0) return takeIdle() ?? wait()
       throw error
     }
@@ -108,7 +109,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   /** A slot is free: opens a connection for the next waiter. */
   const leave = () => {
     freeSlot()
-    const next = takeWaiter()
+    const next = isEnding ? undefined : takeWaiter()
     if (next !== undefined) connectOrWait().then(next.resolve, next.reject)
   }
 

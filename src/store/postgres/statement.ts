@@ -262,6 +262,7 @@ function* encodeTexts(texts: readonly unknown[]): PausableWork<Buffer> {
     (typeof text === 'string' && text.length > longText) || nth % textsAtOnce === textsAtOnce - 1
   let size = headerBytes
   for (const [nth, text] of texts.entries()) {
+    if (typeof text !== 'string' && text != null) throw new TypeError('A list of words has words.')
     size += 4 + (typeof text === 'string' ? Buffer.byteLength(text) : 0)
     if (isPauseDue(text, nth)) yield
   }
