@@ -106,6 +106,9 @@ describe('a live window', () => {
     extendLiveWindow(window, frame(7, 8))
     expect(sliceLiveWindow(window, 5)).not.toHaveProperty('turn')
     extendLiveWindow(window, { ...frame(8, 9), turn })
+    extendLiveWindow(window, { ...frame(9, 10), turn })
+    // Each is the whole turn: a window of a thousand frames has one, and not a thousand.
+    expect(window.frames.map((each) => 'turn' in each)).toEqual([false, false, false, true])
     restartLiveWindow(window, 9)
     expect([window.frames, window.changes, window.bytes]).toEqual([[], 0, 0])
   })

@@ -22,7 +22,10 @@ export interface Frame {
   readonly incarnation: string
   /** About how long the changes are as JSON. */
   readonly bytes: number
-  /** The turn that the changes belong to, after all of them, where this process has folded it already. */
+  /**
+   * The turn that the changes belong to, after all of them, where this process has folded it already. Only the newest frame
+   * of a window has one: each is the whole turn, and a thousand of them would be as many copies of a growing text (OP7a).
+   */
   readonly turn?: Turn
   /** The queued inputs at `seq`, where these changes may have changed them (IN2). */
   readonly queue?: InputQueue
@@ -193,6 +196,8 @@ export function extendLiveWindow(liveWindow: LiveWindow, frame: Frame): void {
     return notifyLiveWindow(liveWindow, frame.seq)
   }
   if (frame.after !== liveWindow.to) restartLiveWindow(liveWindow, frame.after)
+  const before = liveWindow.frames.pop()
+  if (before !== undefined) liveWindow.frames.push(withoutTurn(before))
   liveWindow.frames.push(frame)
   liveWindow.to = frame.seq
   const newest = frame.changes.at(-1)
@@ -210,6 +215,9 @@ export function extendLiveWindow(liveWindow: LiveWindow, frame: Frame): void {
   }
   notifyLiveWindow(liveWindow, frame.seq)
 }
+
+/** Another object: whatever is kept for the frame with its turn, as in `sharedMoves`, goes with it. */
+const withoutTurn = ({ turn: _, ...frame }: Frame): Frame => frame
 
 /**
  * The frame belongs to a thread that was created again, or to a history that assigned the same seqs to other events
