@@ -7,13 +7,14 @@ export const isLargerThan = (value: unknown, mostChars: number): boolean =>
  * not produce the text, and stops once it has counted more than `mostChars`, so a value that refers to itself
  * ends too. Of a value whose getters throw, only the readable part is counted: the code that stores it
  * reports the error.
+ * @param perValue counted for each value besides its characters
  */
-export function countJsonChars(value: unknown, mostChars: number): number {
+export function countJsonChars(value: unknown, mostChars: number, perValue = 0): number {
   const open: unknown[] = [value]
   let count = 0
   while (open.length > 0 && count <= mostChars) {
     const next = open.pop()
-    count += sizeOf(next)
+    count += sizeOf(next) + perValue
     if (typeof next !== 'object' || next === null) continue
     try {
       count += openItems(next, open, mostChars - count)

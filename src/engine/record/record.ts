@@ -104,6 +104,7 @@ export async function record(
         turnId,
         ledger,
         hooks,
+        results: engine.resultMemory.open(place.ownerId),
         failureTexts: createFailureTexts(place, engine.options.errorText, (where, error) =>
           hooks.failed(where, error),
         ),

@@ -6,7 +6,9 @@ import { HoldfastError } from '../../core/holdfast-error.ts'
 import { callsOf, type Turn, type TurnEnding, type TurnWait } from '../../core/message.ts'
 import { planTurnEnd } from '../../core/plan-turn-end.ts'
 import { FencedError } from '../run/append-refusal.ts'
-import { createAnswerMeter } from '../run/answer-meter.ts'
+import { createAnswerMeter, type Overrun } from '../run/answer-meter.ts'
+import type { RunResults } from '../run/result-memory.ts'
+import { memoryOf } from '../run/turn-size.ts'
 import { endRun } from '../run/end-run.ts'
 import { pacerOf } from '../clock.ts'
 import type { Engine } from '../engine.ts'
@@ -34,6 +36,7 @@ export interface Recorded {
 export interface RecordingParts extends RecorderParts {
   readonly engine: Engine
   readonly source: RecordedSource | RecordedLoop
+  readonly results: RunResults
 }
 
 /** A loop may send more parts after its end; after this long without one it is considered done. */
@@ -41,7 +44,7 @@ const afterEndMs = 1_000
 
 /** Reads a host application's loop to its end, stores its parts, and passes them on once they are stored. */
 export function startRecording(parts: RecordingParts): Recorded {
-  const { engine, source, ledger, hooks, failureTexts, threadId, turnId } = parts
+  const { engine, source, ledger, hooks, failureTexts, threadId, turnId, results } = parts
   const { clock, options } = engine
   const { readable, writable } = new TransformStream<RecordedPart, RecordedPart>(
     {},
@@ -86,6 +89,14 @@ export function startRecording(parts: RecordingParts): Recorded {
     return next.promise.finally(cancel)
   }
 
+  /** The turn is cut off where its results are too much beside those of the other running turns. */
+  const holdResult = (part: RecordedPart): Overrun<RecordedPart> | null => {
+    if (part.type !== 'tool-result') return null
+    const { maxResultChars, maxTurnChars } = options
+    const isHeld = results.hold(memoryOf(part.output, 4 * maxResultChars))
+    return isHeld ? null : { limit: { what: 'turn', most: maxTurnChars }, rest: null }
+  }
+
   const open = async (): Promise<RecordedSource> => {
     if (typeof source !== 'function') return source
     const messages = await readModelMessages(engine, threadId)
@@ -112,7 +123,7 @@ export function startRecording(parts: RecordingParts): Recorded {
         break
       }
       if (read.done === true) break
-      const over = meter.count(read.value)
+      const over = meter.count(read.value) ?? holdResult(read.value)
       if (over !== null) {
         // The answer ends here, whatever the loop would still produce; the loop is cancelled by closing its stream
         // (ST4a).
@@ -200,7 +211,7 @@ export function startRecording(parts: RecordingParts): Recorded {
   }
 
   const run: StartedRun = {
-    done: work(),
+    done: work().finally(() => results.release()),
     interrupt,
   }
   return { run, stream: readable, lost: lost.signal }

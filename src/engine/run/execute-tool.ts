@@ -5,6 +5,7 @@ import type { Json } from '../../core/json.ts'
 import { withDefined } from '../../core/with-defined.ts'
 import type { CallScope } from '../call-scope.ts'
 import { type Clock, nextTurn } from '../clock.ts'
+import { ownTurn } from './own-turn.ts'
 import { toJson, toResultJson, UnstorableError } from '../to-json.ts'
 
 export interface ToolRun {
@@ -107,6 +108,7 @@ async function execute(run: ToolRun, signal: AbortSignal): Promise<CallOutcome> 
   } else {
     last = await returned
   }
+  await ownTurn(run.clock, last)
   const output = { kind: 'inline', value: toResultJson(last, run.maxResultChars) } as const
   const modelOutput =
     tool.toModelOutput === undefined

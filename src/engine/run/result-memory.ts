@@ -1,6 +1,6 @@
 import type { OwnerId } from '../../core/ids.ts'
 
-/** How many characters the results of one owner's running turns, and of all running turns, may have together. */
+/** How much memory the results of one owner's running turns, and of all running turns, may take together, in bytes. */
 export interface ResultLimits {
   readonly ofOwner: number
   readonly ofAll: number
@@ -24,41 +24,41 @@ export interface ResultMemory {
 }
 
 export interface RunResults {
-  /** How large the turn is by now: it may have been begun by another run. */
-  count(chars: number): void
+  /** The turn has at least so much by now: it may have been begun by another run. */
+  count(bytes: number): void
   /** Holds one result more. False: it would be too much, and nothing is held. */
-  hold(chars: number): boolean
+  hold(bytes: number): boolean
   release(): void
 }
 
 export function createResultMemory(limits: ResultLimits): ResultMemory {
   const held = new Map<OwnerId, number>()
   let total = 0
-  const grow = (ownerId: OwnerId, chars: number) => {
-    const ofOwner = (held.get(ownerId) ?? 0) + chars
+  const grow = (ownerId: OwnerId, bytes: number) => {
+    const ofOwner = (held.get(ownerId) ?? 0) + bytes
     if (ofOwner > 0) held.set(ownerId, ofOwner)
     else held.delete(ownerId)
-    total += chars
+    total += bytes
   }
   return {
     open(ownerId) {
       let own = 0
       let isReleased = false
-      const resize = (chars: number) => {
-        grow(ownerId, chars - own)
-        own = chars
+      const resize = (bytes: number) => {
+        grow(ownerId, bytes - own)
+        own = bytes
       }
       return {
-        count(chars) {
-          if (!isReleased) resize(chars)
+        count(bytes) {
+          if (!isReleased && bytes > own) resize(bytes)
         },
-        hold(chars) {
+        hold(bytes) {
           // The run has ended, but not the tool: its result is dropped, and must not be held for ever.
           if (isReleased) return true
-          const ofOwner = (held.get(ownerId) ?? 0) + chars
-          const isRefused = ofOwner > limits.ofOwner || total + chars > limits.ofAll
+          const ofOwner = (held.get(ownerId) ?? 0) + bytes
+          const isRefused = ofOwner > limits.ofOwner || total + bytes > limits.ofAll
           if (isRefused && ofOwner > limits.ofEach) return false
-          resize(own + chars)
+          resize(own + bytes)
           return true
         },
         release() {

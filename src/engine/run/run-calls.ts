@@ -7,7 +7,14 @@ import { elapsedMs } from '../clock.ts'
 import { executeTool, type ToolRun } from './execute-tool.ts'
 import { inHooks } from './in-wrapper.ts'
 import { type Run, scopeOf } from './run-context.ts'
-import { charsOfJson, charsOfOutcome, tooMuchAtOnce, tooMuchForTurn, usedBy } from './turn-size.ts'
+import {
+  charsOfJson,
+  charsOfOutcome,
+  memoryOfOutcome,
+  tooMuchAtOnce,
+  tooMuchForTurn,
+  usedBy,
+} from './turn-size.ts'
 
 /**
  * Runs the calls that can run, at most `toolConcurrency` at a time. Each call is stored as started before its tool
@@ -70,7 +77,7 @@ function withinTurn(run: Run, room: Room, outcome: CallOutcome): CallOutcome {
   // With what the model is sent in its place: that is stored beside it.
   const chars = charsOfOutcome(outcome)
   const isTooMuch = chars > room.chars
-  if (isTooMuch || !run.results.hold(chars)) {
+  if (isTooMuch || !run.results.hold(memoryOfOutcome(outcome))) {
     const error = isTooMuch ? tooMuchForTurn(run.options.maxTurnChars) : tooMuchAtOnce
     return { state: 'failed', cause: 'tool-error', error }
   }

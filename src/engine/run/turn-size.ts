@@ -128,3 +128,18 @@ export const tooMuchForTurn = (most: number): string =>
 
 export const tooMuchAtOnce =
   'The result is too large to be kept beside those of the other answers in progress. Try again when they are done.'
+
+/** An object or a short text takes so much memory besides its characters. */
+const bytesPerValue = 48
+
+/** About how much memory a value takes; counted no further than `most`. */
+export const memoryOf = (value: unknown, most = Number.POSITIVE_INFINITY): number =>
+  countJsonChars(value, most, bytesPerValue)
+
+/** The same of a result, with what the model is sent in its place. */
+export const memoryOfOutcome = (outcome: CallOutcome): number => {
+  if (outcome.state !== 'succeeded') return 0
+  const { output, modelOutput } = outcome
+  const own = output.kind === 'omitted' ? output.bytes : memoryOf(output.value)
+  return own + (modelOutput === undefined ? 0 : memoryOf(modelOutput))
+}
