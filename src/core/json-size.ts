@@ -7,22 +7,50 @@ export const isLargerThan = (value: unknown, mostChars: number): boolean =>
  * not produce the text, and stops once it has counted more than `mostChars`, so a value that refers to itself
  * ends too. Of a value whose getters throw, only the readable part is counted: the code that stores it
  * reports the error.
- * @param perValue counted for each value besides its characters
  */
-export function countJsonChars(value: unknown, mostChars: number, perValue = 0): number {
+export function countJsonChars(value: unknown, mostChars: number): number {
+  return measureJson(value, mostChars).chars
+}
+
+/** How large a value is: characters of its JSON text, and values in it, itself included. */
+export interface JsonSize {
+  readonly chars: number
+  readonly values: number
+}
+
+const sizes = new WeakMap<object, JsonSize>()
+/** To count what is smaller takes no longer than to look it up. */
+const knownChars = 10_000
+
+/**
+ * The size of a value that nobody changes any more. It is counted once: of a result the call, the turn and the memory of its
+ * owner have limits, and to count through hundreds of thousands of values takes many milliseconds (OP7).
+ */
+export function sizeOfJson(value: unknown): JsonSize {
+  const key = typeof value === 'object' ? value : null
+  const known = key === null ? undefined : sizes.get(key)
+  if (known !== undefined) return known
+  const size = measureJson(value, Number.POSITIVE_INFINITY)
+  if (key !== null && size.chars >= knownChars) sizes.set(key, size)
+  return size
+}
+
+/** As `countJsonChars`, with the number of the values that were counted. */
+export function measureJson(value: unknown, mostChars: number): JsonSize {
   const open: unknown[] = [value]
-  let count = 0
-  while (open.length > 0 && count <= mostChars) {
+  let [chars, values] = [0, 0]
+  while (open.length > 0 && chars <= mostChars) {
     const next = open.pop()
-    count += sizeOf(next) + perValue
+    values++
+    chars += sizeOf(next)
     if (typeof next !== 'object' || next === null) continue
     try {
-      count += openItems(next, open, mostChars - count)
+      chars += openItems(next, open, mostChars - chars)
     } catch {
       // A getter or a proxy that fails.
     }
   }
-  return count
+  return { chars, values }
 }
 
 /** Adds the items of a container to those that are still to be counted, and counts what is written between them. */

@@ -1,7 +1,7 @@
 import { errorTextOfThrown, toReadableThrown } from '../core/error-text.ts'
 import { HoldfastError } from '../core/holdfast-error.ts'
 import type { Json } from '../core/json.ts'
-import { isLargerThan } from '../core/json-size.ts'
+import { sizeOfJson } from '../core/json-size.ts'
 import { deepestValue, flattenJson } from '../core/json-depth.ts'
 import { isTooWide, mostWidth, tooWide } from '../core/json-width.ts'
 
@@ -58,7 +58,7 @@ export function toJson(value: unknown): Json {
 /** The same for a result, with a limit on the characters of its JSON text. */
 export function toResultJson(value: unknown, maxChars: number): Json {
   const json = toJson(value)
-  if (isLargerThan(json, maxChars)) {
+  if (sizeOfJson(json).chars > maxChars) {
     const most = maxChars.toLocaleString('en-US')
     throw new UnstorableError(`has more than ${most} characters, the limit of a result`)
   }

@@ -6,6 +6,7 @@ import { HoldfastError } from '../../core/holdfast-error.ts'
 import { callsOf, type Turn, type TurnEnding, type TurnWait } from '../../core/message.ts'
 import { planTurnEnd } from '../../core/plan-turn-end.ts'
 import { FencedError } from '../run/append-refusal.ts'
+import { measureJson } from '../../core/json-size.ts'
 import { createAnswerMeter, type Overrun } from '../run/answer-meter.ts'
 import type { RunResults } from '../run/result-memory.ts'
 import { memoryOf } from '../run/turn-size.ts'
@@ -92,9 +93,10 @@ export function startRecording(parts: RecordingParts): Recorded {
   /** The turn is cut off where its results are too much beside those of the other running turns. */
   const holdResult = (part: RecordedPart): Overrun<RecordedPart> | null => {
     if (part.type !== 'tool-result') return null
-    const { maxResultChars, maxTurnChars } = options
-    const isHeld = results.hold(memoryOf(part.output, 4 * maxResultChars))
-    return isHeld ? null : { limit: { what: 'turn', most: maxTurnChars }, rest: null }
+    const size = measureJson(part.output, options.maxResultChars)
+    // A larger one is not stored: its call fails (ST4b).
+    if (size.chars > options.maxResultChars || results.hold(memoryOf(size))) return null
+    return { limit: { what: 'turn', most: options.maxTurnChars }, rest: null }
   }
 
   const open = async (): Promise<RecordedSource> => {

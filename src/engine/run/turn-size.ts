@@ -1,5 +1,5 @@
 import type { CallOutcome, CallOutput } from '../../core/call.ts'
-import { countJsonChars } from '../../core/json-size.ts'
+import { countJsonChars, type JsonSize, sizeOfJson } from '../../core/json-size.ts'
 import type { Part, Step, Turn } from '../../core/message.ts'
 
 /** What a turn, or a step of it, contains. */
@@ -70,21 +70,11 @@ function usedByStep(step: Step): Used {
   return used
 }
 
-/**
- * Of large results, whose step changes with each further call: without this cache a step of a thousand of them would be
- * walked through for each one (OP7).
- */
-const largeResults = new WeakMap<CallOutput, number>()
-const largeChars = 10_000
+/** What stands around the value of a result. */
+const charsAround = countJsonChars({ kind: 'inline', value: '' }, Number.POSITIVE_INFINITY) - 2
 
-function charsOfResult(output: CallOutput): number {
-  if (output.kind === 'omitted') return output.bytes
-  const known = largeResults.get(output)
-  if (known !== undefined) return known
-  const chars = charsOfJson(output)
-  if (chars >= largeChars) largeResults.set(output, chars)
-  return chars
-}
+const charsOfResult = (output: CallOutput): number =>
+  output.kind === 'omitted' ? output.bytes : charsAround + sizeOfJson(output.value).chars
 
 /**
  * The characters of a result, with what the model is sent in its place. Errors are short, and not counted: a turn without
@@ -132,14 +122,13 @@ export const tooMuchAtOnce =
 /** An object or a short text takes so much memory besides its characters. */
 const bytesPerValue = 48
 
-/** About how much memory a value takes; counted no further than `most`. */
-export const memoryOf = (value: unknown, most = Number.POSITIVE_INFINITY): number =>
-  countJsonChars(value, most, bytesPerValue)
+/** About how much memory a value of this size takes. */
+export const memoryOf = ({ chars, values }: JsonSize): number => chars + values * bytesPerValue
 
 /** The same of a result, with what the model is sent in its place. */
 export const memoryOfOutcome = (outcome: CallOutcome): number => {
   if (outcome.state !== 'succeeded') return 0
   const { output, modelOutput } = outcome
-  const own = output.kind === 'omitted' ? output.bytes : memoryOf(output.value)
-  return own + (modelOutput === undefined ? 0 : memoryOf(modelOutput))
+  const own = output.kind === 'omitted' ? output.bytes : memoryOf(sizeOfJson(output.value))
+  return own + (modelOutput === undefined ? 0 : memoryOf(sizeOfJson(modelOutput)))
 }
