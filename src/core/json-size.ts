@@ -55,11 +55,16 @@ export function measureJson(value: unknown, mostChars: number): JsonSize {
 
 /** Adds the items of a container to those that are still to be counted, and counts what is written between them. */
 function openItems(container: object, open: unknown[], most: number): number {
-  const isList = Array.isArray(container)
+  if (Array.isArray(container)) {
+    // A comma each, of a hole too. Not by its keys, which would be a text for each item.
+    if (container.length > most) return container.length
+    for (const item of container as readonly unknown[]) open.push(item)
+    return container.length
+  }
   let count = 0
   for (const key of Object.keys(container)) {
-    // A comma; and of an object the key, its quotes and a colon.
-    count += isList ? 1 : key.length + 4
+    // A comma, the key, its quotes and a colon.
+    count += key.length + 4
     if (count > most) break
     open.push((container as Readonly<Record<string, unknown>>)[key])
   }
