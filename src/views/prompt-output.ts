@@ -88,5 +88,7 @@ function cutText(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text
   // Half of a surrogate pair is not text.
   const end = /[\ud800-\udbff]/.test(text[maxChars - 1] ?? '') ? maxChars - 1 : maxChars
-  return `${text.slice(0, end)}\n[Cut: ${end} of ${text.length} characters are shown.]`
+  // A copy: a slice would keep all of the text in memory for as long as the prompt is used.
+  const shown = JSON.parse(JSON.stringify(text.slice(0, end))) as string
+  return `${shown}\n[Cut: ${end} of ${text.length} characters are shown.]`
 }
