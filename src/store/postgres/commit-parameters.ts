@@ -58,8 +58,8 @@ export const hasPart = (kind: CommitKind, part: CommitPart): boolean =>
   (partsOfKind[kind] as readonly CommitPart[]).includes(part)
 
 /**
- * A group of one has its thread as parameters and not as lists of one, which takes the server a sixth less time: most groups
- * are of one until a process has many threads at work.
+ * A group of one has its thread as parameters and not as lists of one, which the server begins sooner: most groups are of one
+ * until a process has many threads at work.
  */
 export const groupSizes = ['one', 'many'] as const
 export type GroupSize = (typeof groupSizes)[number]
