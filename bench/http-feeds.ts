@@ -93,9 +93,12 @@ export async function postJson(url: string, body: unknown): Promise<string> {
   })
 }
 
+export const chat = (url: string, threadId: string, words: number): Promise<void> =>
+  ask(url, threadId, `Say ${words} words.`)
+
 /** Sends a message and reads its answer to the end. */
-export async function chat(url: string, threadId: string, words: number): Promise<void> {
-  const parts = [{ type: 'text', text: `Say ${words} words.` }]
+export async function ask(url: string, threadId: string, text: string): Promise<void> {
+  const parts = [{ type: 'text', text }]
   const message = { id: crypto.randomUUID(), role: 'user', parts }
   const answer = await postJson(`${url}/api/chat`, { id: threadId, messages: [message] })
   if (!answer.endsWith('data: [DONE]\n\n')) throw new Error('An answer was cut off.')

@@ -4,6 +4,7 @@ import { benchDecision } from './decision.ts'
 import { benchFanOut } from './fan-out.ts'
 import { benchFold } from './fold.ts'
 import { benchImportPauses } from './import-pauses.ts'
+import { benchLargeAnswers } from './large-answers.ts'
 import { benchLoad } from './load.ts'
 import { benchPage } from './page.ts'
 import { benchPostgres } from './postgres.ts'
@@ -33,6 +34,7 @@ const sections: Readonly<Record<string, () => Promise<void>>> = {
   threads: benchThreads,
   'fan-out': benchFanOut,
   'slow-readers': benchSlowReaders,
+  'large-answers': benchLargeAnswers,
   slices: benchSlices,
   load: benchLoad,
   soak: benchSoak,

@@ -133,7 +133,7 @@ async function attack(
   ]
 }
 
-async function timeHealth(url: string): Promise<number> {
+export async function timeHealth(url: string): Promise<number> {
   const asked = performance.now()
   await (await fetch(`${url}/api/health`)).text()
   return performance.now() - asked
