@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { nextTurn, systemClock } from '../engine/clock.ts'
 import { type ByteMeter, createByteStream, toReadable } from '../engine/follow/byte-stream.ts'
 import type { ServerContext } from './context.ts'
 import { jsonPieces, longChars } from './json-pieces.ts'
@@ -39,9 +39,9 @@ async function encodePieces(value: unknown): Promise<Uint8Array<ArrayBuffer>[]> 
     }
     if (text !== '') pieces.push(encoder.encode(text))
     text = ''
-    await setImmediate()
+    await nextTurn(systemClock)
     pieces.push(encoder.encode(piece))
-    await setImmediate()
+    await nextTurn(systemClock)
   }
   if (text !== '') pieces.push(encoder.encode(text))
   return pieces

@@ -141,7 +141,8 @@ export const releasedColumns = columns('thread text, file_id text, at bigint')
 export const inputColumns = columns('thread text, message_id text, turn_id text')
 
 /**
- * The parameters of `commitStatement` for a group of this size, an array for each column. Pauses between them: a commit may have 40,000 rows.
+ * The parameters of `commitStatement` for a group of this size, an array for each column. Pauses between them: a commit may
+ * have 40,000 rows.
  * @param latest see `SteadyClock`
  */
 export function* commitValues(
